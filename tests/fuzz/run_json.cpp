@@ -8,7 +8,6 @@
 #include "render/page/facts.hpp"
 #include "trace/timeline/finished_run.hpp"
 #include "util/error.hpp"
-#include "util/json.hpp"
 
 namespace {
 
@@ -50,11 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         const timeline::FinishedRun run(path);
         fuzz::require(run.info().roles.size() >= 2, "a run has a server and a client");
-        auto json = util::Json::parse(data, data + size, nullptr, /*allow_exceptions=*/false);
-        if (!json.is_object())
-            json = util::Json::object();
-        fuzz::require(page::facts_of(json, run).is_array(), "facts are a list");
-        fuzz::require(!page::about(json, run.files()).empty(), "a run has words");
+        fuzz::require(page::facts_of(run).is_array(), "facts are a list");
+        fuzz::require(!page::about(run.files()).empty(), "a run has words");
     } catch (const util::Error& error) {
         const std::string sentence = error.what();
         fuzz::require(sentence.ends_with('.') && sentence.find('\n') == std::string::npos,

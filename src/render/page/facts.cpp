@@ -11,31 +11,23 @@
 namespace page {
 namespace {
 
-// Returns the value as text. Empty if missing: an interrupted run has only its beginning.
-std::string at(const util::Json& json, const std::string& path) {
-    const util::Json::json_pointer pointer(path);
-    if (!json.contains(pointer))
-        return {};
-    const util::Json& value = json.at(pointer);
-    return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 class Facts {
   public:
-    Facts(const util::Json& run_json, const timeline::FinishedRun& run)
-        : json_(run_json), run_(run) {}
+    explicit Facts(const timeline::FinishedRun& run) : run_(run) {}
 
     util::Json all() && {
         if (run_.files().is_run_dir) {
             // The server is the first role: move it to the end.
             std::vector<std::string> roles = run_.info().roles;
             std::rotate(roles.begin(), roles.begin() + 1, roles.end());
-            std::erase_if(roles, [&](const std::string& role) { return !is_in_run(role); });
             for (const std::string& role : roles)
-                program(role);
+                if (const auto* host = run_.info().host(role))
+                    program(*host);
             for (const std::string& role : roles)
-                host(role);
-            link_rules();
+                if (const auto* host = run_.info().host(role))
+                    machine(*host);
+            for (const std::string& rule : run_.info().link_rules)
+                add("The link emulator's rule", rule);
         } else {
             hosts();
         }
@@ -52,38 +44,26 @@ class Facts {
             facts_.push_back({std::move(name), std::move(value), is_bad});
     }
 
-    bool is_in_run(const std::string& role) const {
-        return json_.contains("hosts") && json_["hosts"].is_object() &&
-               json_["hosts"].contains(role);
-    }
-
-    void program(const std::string& role) {
-        const util::Json::json_pointer pointer("/hosts/" + role + "/command");
-        if (!json_.contains(pointer))
+    void program(const timeline::RunHost& host) {
+        if (!host.command)
             return;
-        std::vector<std::string> words;
-        for (const util::Json& word : json_.at(pointer))
-            words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
-        const std::string code = at(json_, "/hosts/" + role + "/exit_code");
+        const std::string& code = host.exit_code;
         const std::string end = code.empty()  ? "it is still running"
                                 : code == "0" ? "it succeeded"
                                               : "it failed with exit code " + code;
-        add("The " + role, fmt::format("{}: {}", fmt::join(words, " "), end), code != "0");
+        add("The " + host.role, fmt::format("{}: {}", *host.command, end), code != "0");
     }
 
-    void host(const std::string& role) {
-        const auto of = [&](const std::string& key) {
-            return at(json_, "/hosts/" + role + '/' + key);
-        };
+    void machine(const timeline::RunHost& host) {
         std::vector<std::string> parts;
-        for (const auto& [key, before] : {std::pair{"address", ""},
-                                          {"device", ""},
-                                          {"path_mtu", "path MTU "},
-                                          {"kernel", "kernel "},
-                                          {"rdma_core", "rdma-core "}})
-            if (const std::string value = of(key); !value.empty())
-                parts.push_back(before + value);
-        add("The " + role + "'s host", fmt::format("{}", fmt::join(parts, ", ")));
+        for (const auto& [value, before] : {std::pair{&host.address, ""},
+                                            {&host.device, ""},
+                                            {&host.path_mtu, "path MTU "},
+                                            {&host.kernel, "kernel "},
+                                            {&host.rdma_core, "rdma-core "}})
+            if (!value->empty())
+                parts.push_back(before + *value);
+        add("The " + host.role + "'s host", fmt::format("{}", fmt::join(parts, ", ")));
     }
 
     void hosts() {
@@ -94,18 +74,8 @@ class Facts {
         add("On the server's side", hosts.server);
     }
 
-    void link_rules() {
-        const util::Json::json_pointer rules("/link/rules");
-        if (!json_.contains(rules) || !json_.at(rules).is_array())
-            return;
-        for (const util::Json& rule : json_.at(rules))
-            if (rule.is_string())
-                add("The link emulator's rule", rule.get<std::string>());
-    }
-
     void packets() {
-        const std::string packets = at(json_, "/capture/packets");
-        const std::string dropped = at(json_, "/capture/dropped");
+        const std::string& dropped = run_.info().dropped;
         if (!run_.has_capture())
             return add("Capture", "none: the run was not captured");
         std::string text = fmt::format("{} packets", run_.joins().packets);
@@ -155,18 +125,17 @@ class Facts {
                                           static_cast<double>(clock.uncertainty()) / 1e6));
     }
 
-    const util::Json& json_;
     const timeline::FinishedRun& run_;
     util::Json facts_ = util::Json::array();
 };
 
 }  // namespace
 
-util::Json facts_of(const util::Json& run_json, const timeline::FinishedRun& run) {
-    return Facts(run_json, run).all();
+util::Json facts_of(const timeline::FinishedRun& run) {
+    return Facts(run).all();
 }
 
-std::string about(const util::Json& run_json, const timeline::TraceFiles& files) {
+std::string about(const timeline::TraceFiles& files) {
     std::string text = files.short_name();
     const auto add = [&text](std::string_view before, const std::string& value) {
         if (!value.empty())
@@ -175,9 +144,9 @@ std::string about(const util::Json& run_json, const timeline::TraceFiles& files)
     for (const timeline::LogFile& log : files.logs)
         if (!files.is_run_dir)
             add(", log ", log.path);
-    add(", started ", at(run_json, "/started"));
-    add(", backend ", at(run_json, "/backend"));
-    if (files.is_run_dir && !run_json.contains("ended"))
+    add(", started ", files.info.started);
+    add(", backend ", files.info.backend);
+    if (files.is_run_dir && !files.info.ended)
         text += ". The run had not ended when this page was made";
     return text;
 }

@@ -10,9 +10,9 @@
 namespace page {
 
 /// [[name, value, is_bad], ...], from run.json and the joined run.
-util::Json facts_of(const util::Json& run_json, const timeline::FinishedRun& run);
+util::Json facts_of(const timeline::FinishedRun& run);
 
 /// One line: the run's directory or the capture, its time, and how it ended.
-std::string about(const util::Json& run_json, const timeline::TraceFiles& files);
+std::string about(const timeline::TraceFiles& files);
 
 }  // namespace page

@@ -1,7 +1,6 @@
 #include "render/page/page.hpp"
 
 #include <array>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -144,12 +143,6 @@ util::Json json(const Rows::Count& count) {
     return {{"packets", count.packets}, {"events", count.events}};
 }
 
-util::Json run_json(const std::string& run_dir) {
-    std::ifstream file(run_dir + "/run.json");
-    util::Json json = util::Json::parse(file, nullptr, /*allow_exceptions=*/false);
-    return json.is_object() ? json : util::Json::object();
-}
-
 // Without roles, the hosts are called as the columns of the ladder.
 void name_hosts(predict::Run& predicted, const timeline::Hosts& hosts) {
     if (!predicted.addresses.empty() || hosts.server.empty() || hosts.clients.size() != 1)
@@ -165,10 +158,9 @@ util::Json questions(Reader& reader, const FinishedRun& run) {
 
 util::Json describe(Reader& reader, const FinishedRun& run) {
     const timeline::TraceFiles& files = run.files();
-    const util::Json beside = files.is_run_dir ? run_json(files.name) : util::Json::object();
     const Rows& rows = reader.rows();
-    return {{"about", about(beside, files)},
-            {"facts", facts_of(beside, run)},
+    return {{"about", about(files)},
+            {"facts", facts_of(run)},
             {"roles", run.info().roles},
             {"kept", json(rows.kept())},
             {"left_out", json(rows.left_out())},

@@ -48,9 +48,8 @@ class Annotator : public timeline::RowVisitor {
         for (const auto& [role, address] : info.addresses)
             names.emplace(address, "rdma-" + role);
         writer_.add_names(names);
-        if (const auto name = info.interfaces.find(files.capture_role);
-            name != info.interfaces.end())
-            run_interface_ = name->second;
+        if (const timeline::RunHost* host = info.host(files.capture_role))
+            run_interface_ = host->interface;
     }
 
     void event(const runlog::Event& /*event*/, std::int64_t /*t_ns*/,

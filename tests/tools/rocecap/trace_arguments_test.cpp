@@ -92,6 +92,38 @@ TEST(TraceArguments, capture_and_logs_are_what_their_run_directory_is) {
     }
 }
 
+const std::vector<support::Argv> readers_of_runs{
+    {"timeline"}, {"annotate", "-o", "-"}, {"report", "-o", "-"}, {"psns"}, {"explain"}, {"check"},
+    {"predict"}};
+
+TEST(TraceArguments, a_broken_run_json_is_the_same_sentence_in_each_command) {
+    const Written run("trace_broken");
+    for (const char* text : {"{", "[]", "1e999"}) {
+        std::ofstream(run.path() + "/run.json") << text;
+        for (const support::Argv& command : readers_of_runs) {
+            const auto outcome = rocecap(command + support::Argv{run.path()});
+            EXPECT_EQ(outcome.exit_code, 2) << command[0];
+            EXPECT_EQ(outcome.out, "") << command[0];
+            EXPECT_EQ(outcome.err, "rocecap: " + run.path() + "/run.json is not readable JSON.\n");
+        }
+    }
+}
+
+TEST(TraceArguments, a_run_json_whose_values_have_other_types_has_no_values) {
+    const Written run("trace_types");
+    for (const char* text :
+         {R"({"ended":1,"step":{},"hosts":[],"clock":[],"link":7,"capture":"x"})",
+          R"({"ended":1,"hosts":{"server":{"address":1,"port":"a","device":{},"counters":[3]},
+              "client":[],"client2":null},"clock":{"server":{"offset_s":"0"}}})"}) {
+        std::ofstream(run.path() + "/run.json") << text;
+        for (const support::Argv& command : readers_of_runs) {
+            const auto outcome = rocecap(command + support::Argv{run.path()});
+            EXPECT_NE(outcome.exit_code, 2) << command[0] << ": " << outcome.err;
+            EXPECT_EQ(outcome.err.find("json"), std::string::npos) << outcome.err;
+        }
+    }
+}
+
 TEST(TraceArguments, a_capture_alone_shows_its_packets) {
     const Written run("trace_alone");
     const auto outcome = rocecap({"timeline", run.wire()});

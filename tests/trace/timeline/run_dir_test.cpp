@@ -56,8 +56,51 @@ TEST_F(RunDirTest, a_run_has_ended_when_it_says_so) {
 }
 
 TEST_F(RunDirTest, broken_run_json_is_an_error) {
-    write("run.json", "{");
-    EXPECT_THROW(read_run_info(path_), util::Error);
+    for (const char* text : {"{", "[]", "7", R"({"step": 1e999})"}) {
+        std::ofstream(path_ + "/run.json") << text;
+        EXPECT_THROW(read_run_info(path_), util::Error) << text;
+    }
+}
+
+TEST_F(RunDirTest, reads_the_hosts_with_their_counters) {
+    write("run.json", R"({"hosts": {
+        "server": {"device": "rxe0", "port": 2, "netem": "loss 5%", "path_mtu": 1024,
+                   "command": ["server", "--count", 3], "exit_code": 1, "counters": {
+                       "before": {"rxe0/2": {"sent_pkts": 1, "rcvd_pkts": -1}},
+                       "after": {"rxe0/2": {"sent_pkts": 9, "rcvd_pkts": 2, "send_err": 3}}}},
+        "observer": {"address": "192.0.2.9", "interface": "eth1"}}})");
+    const auto info = read_run_info(path_);
+    ASSERT_NE(info.host("server"), nullptr);
+    const timeline::RunHost& server = *info.host("server");
+    EXPECT_EQ(server.netem, "loss 5%");
+    EXPECT_EQ(server.path_mtu, "1024");
+    EXPECT_EQ(server.command, "server --count 3");
+    EXPECT_EQ(server.exit_code, "1");
+    ASSERT_EQ(server.counters.size(), 2U);
+    EXPECT_EQ(server.counters[0].name, "sent_pkts");
+    EXPECT_EQ(server.counters[0].after, 9U);
+    EXPECT_EQ(server.counters[1].before, std::nullopt);
+    ASSERT_NE(info.host("observer"), nullptr);
+    EXPECT_EQ(info.host("observer")->interface, "eth1");
+    EXPECT_EQ(info.host("client"), nullptr);
+    EXPECT_TRUE(info.addresses.empty());
+}
+
+TEST_F(RunDirTest, values_of_other_types_are_missing) {
+    write("run.json", R"({"step": 1, "link": {"rules": {}}, "clock": [], "hosts": {
+        "server": {"address": 7, "interface": [], "command": null, "port": 1e30, "netem": {},
+                   "counters": {"before": [], "after": 1}},
+        "client": "192.0.2.2", "a/b": {}}})");
+    const auto info = read_run_info(path_);
+    EXPECT_EQ(info.step, "");
+    EXPECT_TRUE(info.link_rules.empty() && info.offsets.empty() && info.addresses.empty());
+    ASSERT_EQ(info.hosts.size(), 1U);
+    const timeline::RunHost& server = info.hosts.front();
+    EXPECT_EQ(server.address + server.interface + server.netem, "");
+    EXPECT_EQ(server.command, "");
+    EXPECT_TRUE(server.counters.empty());
+    std::ofstream(path_ + "/run.json") << R"({"hosts": [1, 2]})";
+    EXPECT_TRUE(read_run_info(path_).hosts.empty());
 }
 
 TEST_F(RunDirTest, hands_over_what_appears_in_the_files_and_nothing_twice) {
