@@ -10,7 +10,9 @@
 
 #include <openssl/evp.h>
 
+#include "util/composer.hpp"
 #include "util/json.hpp"
+#include "util/json_text.hpp"
 
 namespace page {
 namespace {
@@ -30,6 +32,14 @@ using Compressor = std::unique_ptr<libdeflate_compressor, decltype([](libdeflate
 
 }  // namespace
 
+std::string json_string(std::string_view text) {
+    std::string json;
+    util::Composer out(json);
+    util::append_json_string(out, text);
+    out.flush();
+    return json;
+}
+
 std::string deflated(const std::string& json) {
     constexpr int level = 6;
     static const Compressor compressor(libdeflate_alloc_compressor(level));
@@ -42,9 +52,13 @@ std::string deflated(const std::string& json) {
 }
 
 void Archive::add(const util::Json& value) {
-    open_ += held_ == 0 ? '[' : ',';
     // Invalid UTF-8, which a log may contain, is replaced instead of rejected.
-    open_ += value.dump(-1, ' ', false, util::Json::error_handler_t::replace);
+    add_text(value.dump(-1, ' ', false, util::Json::error_handler_t::replace));
+}
+
+void Archive::add_text(std::string_view json) {
+    open_ += held_ == 0 ? '[' : ',';
+    open_ += json;
     if (++held_ == chunk_)
         close_chunk();
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "util/json.hpp"
 
@@ -16,6 +17,9 @@ class Archive {
     explicit Archive(std::size_t chunk) : chunk_(chunk) {}
 
     void add(const util::Json& value);
+    /// Adds a value that is JSON already. A packet is written as text: a tree of values takes
+    /// several times as long.
+    void add_text(std::string_view json);
 
     /// Returns the lines of all values. Call it once, at the end.
     std::string take();
@@ -28,6 +32,9 @@ class Archive {
     std::string open_;   // incomplete chunk, without its closing bracket
     std::string lines_;  // complete chunks
 };
+
+/// The text as a JSON string.
+std::string json_string(std::string_view text);
 
 /// Encodes a single value as a chunk is encoded, without a line feed.
 std::string deflated(const std::string& json);

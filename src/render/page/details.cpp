@@ -145,8 +145,8 @@ std::string text_of(const runlog::Value& value) {
 
 }  // namespace
 
-util::Json details_of(const wire::Packet& packet, const capture::Frame& frame, std::uint64_t number,
-                      std::size_t most_payload) {
+std::string details_of(const wire::Packet& packet, const capture::Frame& frame,
+                       std::uint64_t number, std::size_t most_payload) {
     const auto spans = wire::header_spans(packet, frame.bytes);
     std::string scratch;
     const filter::View view{.number = number,
@@ -155,10 +155,10 @@ util::Json details_of(const wire::Packet& packet, const capture::Frame& frame, s
                             .frame = frame.bytes,
                             .length = frame.original_length,
                             .scratch = scratch};
-    return {{"spans", spans_of(spans)},
-            {"bytes", bytes_of(frame, spans, most_payload)},
-            {"fields", fields_of(view)},
-            {"note", note_of(packet)}};
+    return fmt::format(R"({{"spans":{},"bytes":{},"fields":{},"note":{}}})",
+                       json_string(spans_of(spans)),
+                       json_string(bytes_of(frame, spans, most_payload)),
+                       json_string(fields_of(view)), json_string(note_of(packet)));
 }
 
 util::Json details_of(const runlog::Event& event) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "capture/frame.hpp"
 #include "render/page/archive.hpp"
@@ -19,9 +20,10 @@
 
 namespace page {
 
-/// Keeps all headers, the first `most_payload` bytes of the payload, and what follows the payload.
-util::Json details_of(const wire::Packet& packet, const capture::Frame& frame, std::uint64_t number,
-                      std::size_t most_payload);
+/// JSON as text. Keeps all headers, the first `most_payload` bytes of the payload, and what follows
+/// the payload.
+std::string details_of(const wire::Packet& packet, const capture::Frame& frame,
+                       std::uint64_t number, std::size_t most_payload);
 
 /// Leaves out TLS secrets, and keeps only their labels.
 util::Json details_of(const runlog::Event& event);

@@ -145,16 +145,17 @@ void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
     if (side == others && !row.source.empty())
         text = fmt::format("{} → {}: {}", row.source, row.destination, text);
     text.insert(0, further_client(row));
-    rows_.add({1, since_first(row.t_ns), side, kind_of(packet), std::move(text), request_number,
-               is_notable(packet, row) ? 1 : 0, number,
-               has_logs_ ? cause_of(row) : util::printable(frame.notes.comment),
-               row.cause ? static_cast<int>(row.cause->seen) : 0,
-               request_number < 0 ? std::int64_t{-1}
-                                  : static_cast<std::int64_t>(
-                                        requests_[static_cast<std::size_t>(request_number)].sender),
-               row.key ? static_cast<std::int64_t>(row.key->psn) : std::int64_t{-1}, payload,
-               row.key && row.key->is_response ? 1 : 0});
-    details_.add(details_of(packet, frame, number, most_payload(kept_.packets)));
+    const std::string cause = has_logs_ ? cause_of(row) : util::printable(frame.notes.comment);
+    const std::int64_t sender =
+        request_number < 0
+            ? -1
+            : static_cast<std::int64_t>(requests_[static_cast<std::size_t>(request_number)].sender);
+    rows_.add_text(fmt::format(
+        R"([1,{},{},"{}",{},{},{:d},{},{},{},{},{},{},{:d}])", since_first(row.t_ns), side,
+        kind_of(packet), json_string(text), request_number, is_notable(packet, row), number,
+        json_string(cause), row.cause ? static_cast<int>(row.cause->seen) : 0, sender,
+        row.key ? std::int64_t{row.key->psn} : -1, payload, row.key && row.key->is_response));
+    details_.add_text(details_of(packet, frame, number, most_payload(kept_.packets)));
     ++kept_.packets;
 }
 

@@ -19,11 +19,12 @@ using util::Json;
 using wire_test::Network;
 
 Json details(const std::vector<std::byte>& bytes, std::size_t most_payload = 512) {
-    return page::details_of(wire::decode(bytes, wire::LinkType::Ethernet),
-                            {.time = capture::Time(0),
-                             .bytes = bytes,
-                             .original_length = static_cast<std::uint32_t>(bytes.size())},
-                            1, most_payload);
+    return Json::parse(
+        page::details_of(wire::decode(bytes, wire::LinkType::Ethernet),
+                         {.time = capture::Time(0),
+                          .bytes = bytes,
+                          .original_length = static_cast<std::uint32_t>(bytes.size())},
+                         1, most_payload));
 }
 std::vector<std::byte> send(std::size_t payload) {
     return wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, payload));
@@ -79,12 +80,13 @@ TEST(PageDetails, a_note_says_what_is_wrong_with_the_packet) {
     const auto cut = util::Bytes(bytes).first(50);
     const auto packet =
         wire::decode(cut, wire::LinkType::Ethernet, static_cast<std::uint32_t>(bytes.size()));
-    EXPECT_EQ(page::details_of(packet,
-                               {.time = capture::Time(0),
-                                .bytes = cut,
-                                .original_length = static_cast<std::uint32_t>(bytes.size())},
-                               1, 512)["note"],
-              "Truncated: truncated by snap length: BTH needs 12 bytes, 8 left.");
+    EXPECT_EQ(
+        Json::parse(page::details_of(packet,
+                                     {.time = capture::Time(0),
+                                      .bytes = cut,
+                                      .original_length = static_cast<std::uint32_t>(bytes.size())},
+                                     1, 512))["note"],
+        "Truncated: truncated by snap length: BTH needs 12 bytes, 8 left.");
 }
 
 TEST(PageDetails, fields_are_numbered_as_in_the_table) {
