@@ -143,7 +143,7 @@ std::string about(const timeline::TraceFiles& files) {
     };
     for (const timeline::LogFile& log : files.logs)
         if (!files.is_run_dir)
-            add(", log ", log.path);
+            add(", log ", log.path());
     add(", started ", files.info.started);
     add(", backend ", files.info.backend);
     if (files.is_run_dir && !files.info.ended)

@@ -29,14 +29,16 @@ using timeline::FinishedRun;
 class Reader : public timeline::RowVisitor {
   public:
     Reader(const FinishedRun& run, std::uint64_t most_packets)
-        : rows_(run, most_packets), predicted_(run.files(), {.events = most_link_events}) {}
+        : rows_(run, most_packets), predicted_({.events = most_link_events}) {
+        predicted_.begin(run);
+    }
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* request) override {
         tracks_.learn(event);
         capabilities_.learn(event);
         rows_.event(event, t_ns, request);
-        predicted_.event(event, t_ns, request);
+        predicted_.event(event, t_ns);
     }
 
     void packet(const timeline::PacketRow& row, const wire::Packet& packet,
@@ -45,7 +47,7 @@ class Reader : public timeline::RowVisitor {
         capabilities_.see(packet, frame.bytes, number, row.t_ns);
         rows_.packet(row, packet, frame, number, request);
         if (rows_.left_out().packets == 0)
-            predicted_.packet(row, packet, frame, number, request);
+            predicted_.packet(row, packet, frame);
         else
             predicted_.cut();
     }
@@ -156,7 +158,7 @@ util::Json questions(Reader& reader, const FinishedRun& run) {
     return quiz_json(predicted);
 }
 
-util::Json describe(Reader& reader, const FinishedRun& run) {
+util::Json describe(Reader& reader, const FinishedRun& run, const timeline::FirstPsns& first_psns) {
     const timeline::TraceFiles& files = run.files();
     const Rows& rows = reader.rows();
     return {{"about", about(files)},
@@ -172,7 +174,7 @@ util::Json describe(Reader& reader, const FinishedRun& run) {
             {"tracks", tracks_json(reader, rows, run)},
             {"throughput", throughput_json(rows)},
             {"capabilities", capabilities_json(reader.capabilities().all(), rows, run)},
-            {"first_psns", first_psns_json(files)},
+            {"first_psns", first_psns_json(first_psns)},
             {"quiz", questions(reader, run)}};
 }
 
@@ -218,11 +220,11 @@ std::string title_of(const timeline::TraceFiles& files) {
 
 }  // namespace
 
-Page read(FinishedRun& run, std::uint64_t most_packets) {
+Page read(FinishedRun& run, const timeline::FirstPsns& first_psns, std::uint64_t most_packets) {
     Reader reader(run, most_packets);
     run.each_row(reader);
     Rows& rows = reader.rows();
-    const util::Json facts = describe(reader, run);
+    const util::Json facts = describe(reader, run, first_psns);
     Page page;
     page.title = title_of(run.files());
     page.run = deflated(facts.dump(-1, ' ', false, util::Json::error_handler_t::replace));

@@ -7,6 +7,7 @@
 
 #include "capture/sink.hpp"
 #include "trace/timeline/finished_run.hpp"
+#include "trace/timeline/first_psn.hpp"
 
 namespace page {
 
@@ -21,7 +22,8 @@ struct Page {
 
 /// `most_packets`: limit for the page. Later packets are left out, and the page says so.
 /// Throws util::Error if the run's files cannot be read again.
-Page read(timeline::FinishedRun& run, std::uint64_t most_packets);
+Page read(timeline::FinishedRun& run, const timeline::FirstPsns& first_psns,
+          std::uint64_t most_packets);
 
 /// Throws as the sink does.
 void write(const Page& page, capture::Sink& sink);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "trace/timeline/first_psn.hpp"
 #include "util/json.hpp"
 
 namespace page {
@@ -65,8 +64,7 @@ util::Json capabilities_json(const std::vector<timeline::Capability>& capabiliti
     return all;
 }
 
-util::Json first_psns_json(const timeline::TraceFiles& files) {
-    const timeline::FirstPsns found = timeline::first_psns(files);
+util::Json first_psns_json(const timeline::FirstPsns& found) {
     const std::string unknown = found.has_logs ? "not in the log" : "not in the capture";
     const auto end = [](const std::string& who, std::uint32_t qpn) {
         return qpn == 0 ? who : fmt::format("{} QP {:#08x}", who, qpn);

@@ -8,6 +8,7 @@
 #include "render/page/rows.hpp"
 #include "trace/timeline/capability.hpp"
 #include "trace/timeline/finished_run.hpp"
+#include "trace/timeline/first_psn.hpp"
 #include "util/json.hpp"
 
 namespace page {
@@ -17,6 +18,6 @@ util::Json capabilities_json(const std::vector<timeline::Capability>& capabiliti
                              const Rows& rows, const timeline::FinishedRun& run);
 
 /// [{"direction", "psn", "chosen_by", "readable": [{"where", "frames"}]}]
-util::Json first_psns_json(const timeline::TraceFiles& files);
+util::Json first_psns_json(const timeline::FirstPsns& found);
 
 }  // namespace page

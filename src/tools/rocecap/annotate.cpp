@@ -33,7 +33,7 @@ std::string tls_secrets(const timeline::TraceFiles& files) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class Annotator : public timeline::RowVisitor {
+class Annotator {
   public:
     Annotator(const timeline::TraceFiles& files, const std::string& secrets, capture::Sink sink)
         : writer_(std::move(sink),
@@ -52,12 +52,7 @@ class Annotator : public timeline::RowVisitor {
             run_interface_ = host->interface;
     }
 
-    void event(const runlog::Event& /*event*/, std::int64_t /*t_ns*/,
-               const timeline::WorkRequest* /*request*/) override {}
-
-    void packet(const timeline::PacketRow& row, const wire::Packet& /*packet*/,
-                const capture::Frame& frame, std::uint64_t /*number*/,
-                const timeline::WorkRequest* /*request*/) override {
+    void packet(const capture::Frame& frame, const timeline::PacketRow& row) {
         writer_.packet(interface_of(frame), frame, render::cause_comment(row));
     }
 
@@ -107,7 +102,9 @@ int annotate(const AnnotateOptions& options, const Context& /*context*/) {
     if (is_file && !secrets.empty())
         util::check_errno(fchmod(sink.fd(), S_IRUSR | S_IWUSR), "fchmod " + path);
     Annotator annotator(files, secrets, std::move(sink));
-    run.each_row(annotator, wire::IcrcCheck::Skip);
+    run.each_frame([&](const capture::Frame& frame, const timeline::PacketRow& row) {
+        annotator.packet(frame, row);
+    });
     annotator.close();
     const timeline::JoinCount& joins = run.joins();
     util::print_error(fmt::format("{}: {} packets, {} with a cause{}\n", util::printable(path),

@@ -29,9 +29,8 @@ conformance::Event event_of(const runlog::Event& event) {
                                  : Event::Other;
 }
 
-void read_queue_pairs(const std::string& path, RunFacts& facts) {
-    const auto found = logged::queue_pairs_in(path);
-    facts.queue_pairs.insert(facts.queue_pairs.end(), found.begin(), found.end());
+void add(const std::vector<flow::KnownQueuePair>& pairs, RunFacts& facts) {
+    facts.queue_pairs.insert(facts.queue_pairs.end(), pairs.begin(), pairs.end());
 }
 
 void read_events(const std::string& path, RunFacts& facts) {
@@ -97,8 +96,8 @@ void add_logs(const std::vector<std::string>& logs, RunFacts& facts) {
     print_warnings(files);
     for (const auto& [role, address] : files.info.addresses)
         facts.roles.emplace(address, role);
-    for (const std::string& log : logs)
-        read_queue_pairs(log, facts);
+    for (const timeline::LogFile& log : files.logs)
+        add(log.pairs().all(), facts);
 }
 
 RunFacts read_facts(const std::string& run_dir) {
@@ -112,7 +111,7 @@ RunFacts read_facts(const std::string& run_dir) {
             facts.roles[host.address] = name;
         facts.counters[name] = growth_of(host, name);
         facts.packets_may_be_missing |= hides_packets(host.netem);
-        read_queue_pairs(fmt::format("{}/{}.jsonl", run_dir, host.role), facts);
+        add(logged::queue_pairs_in(fmt::format("{}/{}.jsonl", run_dir, host.role)), facts);
     }
     return facts;
 }

@@ -11,7 +11,6 @@
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "trace/explain/explainer.hpp"
-#include "trace/logged/known_pairs.hpp"
 #include "trace/timeline/trace_input.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
@@ -29,14 +28,14 @@ struct ExplainOptions {
 timeline::TraceFiles files_to_read(const TraceArguments& arguments) {
     timeline::TraceFiles files = files_of(arguments);
     std::erase_if(files.logs,
-                  [](const timeline::LogFile& log) { return log.role == timeline::link_role; });
+                  [](const timeline::LogFile& log) { return log.role() == timeline::link_role; });
     return files;
 }
 
 class Explain {
   public:
     explicit Explain(const ExplainOptions& options)
-        : options_(options), files_(files_to_read(options.trace)), input_(files_) {}
+        : options_(options), input_(files_to_read(options.trace)), files_(input_.files()) {}
 
     explain::Explanation made() {
         learn();
@@ -55,9 +54,8 @@ class Explain {
                 explainer_.place(role, *host);
         while (const auto event = input_.next_event())
             explainer_.learn(*event);
-        for (const timeline::LogFile& log : files_.logs)
-            for (const flow::KnownQueuePair& pair : logged::queue_pairs_in(log.path))
-                explainer_.know(pair);
+        for (const flow::KnownQueuePair& pair : input_.known_pairs())
+            explainer_.know(pair);
         context_.logs = files_.logs.size();
         place();
     }
@@ -91,8 +89,8 @@ class Explain {
     }
 
     const ExplainOptions& options_;
-    timeline::TraceFiles files_;
     timeline::TraceInput input_;
+    const timeline::TraceFiles& files_;
     explain::Explainer explainer_;
     render::ExplainContext context_;
     std::uint64_t packets_ = 0;

@@ -38,13 +38,13 @@ constexpr std::size_t who_width = 15;
 
 // Throws util::Error if there is nothing to predict.
 predict::Run read_run(const TraceArguments& arguments, util::TextStyle style) {
-    timeline::FinishedRun finished(files_of(arguments));
+    predict::RunReader reader({}, [style](const wire::Packet& packet, util::Bytes frame) {
+        return wire::packet_summary(packet, style, frame);
+    });
+    const timeline::FinishedRun finished(files_of(arguments), &reader);
+    finished.each_event(
+        [&](const runlog::Event& event, std::int64_t t_ns) { reader.event(event, t_ns); });
     const std::string& name = finished.files().name;
-    predict::RunReader reader(finished.files(), {},
-                              [style](const wire::Packet& packet, util::Bytes frame) {
-                                  return wire::packet_summary(packet, style, frame);
-                              });
-    finished.each_row(reader);
     if (!finished.has_capture())
         throw util::Error(
             fmt::format("{} has no capture: record a run with 'lab/lab capture'.", name));

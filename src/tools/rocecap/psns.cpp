@@ -6,7 +6,7 @@
 #include "render/first_psns.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
-#include "trace/timeline/first_psn.hpp"
+#include "trace/timeline/first_psn_search.hpp"
 #include "util/error.hpp"
 
 namespace rocecap {
@@ -21,9 +21,9 @@ struct PsnsOptions {
 };
 
 timeline::FirstPsns first_psns_of(const TraceArguments& arguments) {
-    const timeline::TraceFiles files = files_of(arguments);
-    timeline::FirstPsns found = timeline::first_psns(files);
-    check_capture(files, found.packets, found.roce_packets, found.left_out);
+    timeline::TraceInput input(files_of(arguments));
+    timeline::FirstPsns found = timeline::first_psns(input);
+    check_capture(input.files(), found.packets, found.roce_packets, found.left_out);
     return found;
 }
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "render/page/page.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
+#include "trace/timeline/first_psn_search.hpp"
 #include "util/printable.hpp"
 
 namespace rocecap {
@@ -21,11 +23,12 @@ struct ReportOptions {
 };
 
 int report(const ReportOptions& options, const Context& /*context*/) {
-    const timeline::TraceFiles files = files_of(options.trace);
+    timeline::TraceFiles files = files_of(options.trace);
     const std::string path = output_of(files, options.output, "report.html");
-    timeline::FinishedRun run(files);
+    timeline::FirstPsnSearch first_psns;
+    timeline::FinishedRun run(std::move(files), &first_psns);
     check_trace(run);
-    const page::Page page = page::read(run, options.packets);
+    const page::Page page = page::read(run, first_psns.take(), options.packets);
     capture::Sink sink =
         path == "-" ? capture::Sink::standard_output() : capture::Sink::replace(path);
     page::write(page, sink);

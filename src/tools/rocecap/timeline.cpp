@@ -5,6 +5,7 @@
 #include <string>
 #include <sys/inotify.h>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -109,21 +110,20 @@ void list(const TimelineOptions& options, const Context& context) {
 
 class Follow {
   public:
-    Follow(const timeline::TraceFiles& files, const Context& context)
-        : directory_(files.name),
-          trust_port_(files.trust_port),
-          input_(files),
+    Follow(timeline::TraceFiles files, const Context& context)
+        : input_(std::move(files)),
+          files_(input_.files()),
           style_(context.colour),
-          timeline_(files.info.offsets, files.capture_role),
-          text_(style_, files.info.addresses, context.columns),
+          timeline_(files_.info.offsets, files_.capture_role),
+          text_(style_, files_.info.addresses, context.columns),
           sink_(capture::Sink::standard_output()) {}
 
     void run() {
         util::StopSignal stop;
         sink_.give_up_on(stop);
-        Watch watch(directory_);
+        Watch watch(files_.name);
         // Checks whether the run has ended before it reads the files for the last time.
-        while (!timeline::read_run_info(directory_).ended && !stop.requested()) {
+        while (!timeline::read_run_info(files_.name).ended && !stop.requested()) {
             take_in();
             const auto now = util::Clock::now();
             print(now - hold, now - longest_hold);
@@ -137,9 +137,9 @@ class Follow {
             print_left_out(input_.left_out());
             return;
         }
-        timeline::TraceFiles files = timeline::trace_files(directory_);
-        files.trust_port = trust_port_;
-        const timeline::FinishedRun run(files);
+        timeline::TraceFiles files = timeline::trace_files(files_.name);
+        files.trust_port = files_.trust_port;
+        const timeline::FinishedRun run(std::move(files));
         sink_.append(sums(run));
         sink_.close();
         print_left_out(input_.left_out());
@@ -189,13 +189,12 @@ class Follow {
             text += fmt::format(
                 "{} packets are listed without their cause, because its log came more than {} s "
                 "after them: rocecap timeline {} lists them with it\n",
-                all - listed_with_cause_, longest_hold / std::chrono::seconds(1), directory_);
+                all - listed_with_cause_, longest_hold / std::chrono::seconds(1), files_.name);
         return text;
     }
 
-    std::string directory_;
-    bool trust_port_;
     timeline::TraceInput input_;
+    const timeline::TraceFiles& files_;
     util::TextStyle style_;
     timeline::Timeline timeline_;
     render::TimelineText text_;

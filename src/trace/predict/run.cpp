@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "runlog/tail.hpp"
-#include "trace/logged/known_pairs.hpp"
 #include "util/printable.hpp"
 
 namespace predict {
@@ -44,29 +43,25 @@ std::string Run::name_of(const std::string& address) const {
     return "the " + util::printable(std::ranges::find_if(addresses, has_it)->first);
 }
 
-RunReader::RunReader(const timeline::TraceFiles& files, Limits limits, Summary summary)
-    : limits_(limits),
-      summary_(std::move(summary)),
-      knows_times_(files.info.offsets.contains(timeline::link_role)) {
+void RunReader::begin(const timeline::FinishedRun& run) {
+    const timeline::TraceFiles& files = run.files();
+    knows_times_ = files.info.offsets.contains(timeline::link_role);
     run_.addresses = files.info.addresses;
     // The logs of a run directory already include it.
     if (!files.is_run_dir)
         link_log_ =
             fs::path(files.capture).parent_path() / fmt::format("{}.jsonl", timeline::link_role);
-    for (const timeline::LogFile& log : files.logs)
-        for (const flow::KnownQueuePair& pair : logged::queue_pairs_in(log.path))
-            tracker_.know(pair);
+    for (const flow::KnownQueuePair& pair : run.known_pairs())
+        tracker_.know(pair);
 }
 
-void RunReader::event(const runlog::Event& event, std::int64_t t_ns,
-                      const timeline::WorkRequest* /*request*/) {
+void RunReader::event(const runlog::Event& event, std::int64_t t_ns) {
     if (event.role == timeline::link_role)
         add(event, knows_times_ ? std::optional(t_ns) : std::nullopt);
 }
 
 void RunReader::packet(const timeline::PacketRow& row, const wire::Packet& packet,
-                       const capture::Frame& frame, std::uint64_t number,
-                       const timeline::WorkRequest* /*request*/) {
+                       const capture::Frame& frame) {
     if (run_.is_cut)
         return;
     const std::uint64_t stream =

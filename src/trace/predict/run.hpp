@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/frame.hpp"
@@ -50,7 +51,7 @@ struct Run {
     std::string name_of(const std::string& address) const;
 };
 
-class RunReader : public timeline::RowVisitor {
+class RunReader : public timeline::FirstPass {
   public:
     struct Limits {
         std::size_t packets = 20'000;  // more than anyone predicts
@@ -60,20 +61,22 @@ class RunReader : public timeline::RowVisitor {
     /// A packet in one line, which becomes the text of its row.
     using Summary = std::function<std::string(const wire::Packet&, util::Bytes frame)>;
 
-    /// Without a run.json, the link emulator's events are also read from a link.jsonl in the
-    /// capture's directory. Uses the times of these events only if their offset to the capture is
-    /// known.
-    RunReader(const timeline::TraceFiles& files, Limits limits, Summary summary = {});
+    explicit RunReader(Limits limits, Summary summary = {})
+        : limits_(limits), summary_(std::move(summary)) {}
 
-    void event(const runlog::Event& event, std::int64_t t_ns,
-               const timeline::WorkRequest* request) override;
+    wire::IcrcCheck icrc() const override { return wire::IcrcCheck::Compute; }
+    /// Without a run.json, the link emulator's events are also read from a link.jsonl in the
+    /// capture's directory.
+    void begin(const timeline::FinishedRun& run) override;
     void packet(const timeline::PacketRow& row, const wire::Packet& packet,
-                const capture::Frame& frame, std::uint64_t number,
-                const timeline::WorkRequest* request) override;
+                const capture::Frame& frame) override;
     /// Ignores all further packets.
     void cut() { run_.is_cut = true; }
+    /// Takes the events in order of time. Uses the times of the link emulator's events only if
+    /// their offset to the capture is known.
+    void event(const runlog::Event& event, std::int64_t t_ns);
 
-    /// Call it once, after the last row. Without a packet of a reliable connection, the run has
+    /// Call it once, after all packets and events. Without a packet of a reliable connection, the run has
     /// none.
     Run take();
 
@@ -93,7 +96,7 @@ class RunReader : public timeline::RowVisitor {
     Run run_;
     Limits limits_;
     Summary summary_;
-    bool knows_times_;
+    bool knows_times_ = false;
     bool has_more_events_ = false;
     std::string link_log_;
     flow::Tracker tracker_;

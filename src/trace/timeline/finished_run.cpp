@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 #include "trace/timeline/order.hpp"
 
@@ -10,20 +10,10 @@ namespace timeline {
 
 namespace key = runlog::key;
 
-namespace {
-
-PacketRow plain_row(const wire::Packet& packet, const capture::Frame& frame) {
-    return row_of(packet, frame.bytes, frame.time.count(), {});
-}
-
-}  // namespace
-
-FinishedRun::FinishedRun(const TraceFiles& files)
-    : files_(files), input_(files_), matcher_(info().offsets, files_.capture_role) {
+FinishedRun::FinishedRun(TraceFiles files, FirstPass* beside)
+    : input_(std::move(files)), matcher_(info().offsets, this->files().capture_role) {
     read_logs();
-    read_capture();
-    if (matcher_.was_misled())
-        start_over();
+    read_capture(beside);
 }
 
 void FinishedRun::read_logs() {
@@ -63,25 +53,35 @@ void FinishedRun::number_requests() {
         requests_[request->number] = request;
 }
 
-void FinishedRun::read_capture() {
-    bool has_strays = false;
+void FinishedRun::read_capture(FirstPass* beside) {
+    if (beside != nullptr)
+        beside->begin(*this);
+    const auto icrc = beside == nullptr ? wire::IcrcCheck::Skip : beside->icrc();
+    const bool may_start_over = matcher_.may_be_misled();
+    SeenPackets seen;
     while (const auto frame = input_.next_frame()) {
-        const PacketRow row = plain_row(input_.decode(*frame, wire::IcrcCheck::Skip), *frame);
+        const wire::Packet packet = input_.decode(*frame, icrc);
+        const PacketRow row = row_of(packet, frame->bytes, frame->time.count(), {});
+        if (beside != nullptr)
+            beside->packet(row, packet, *frame);
         note_ends(row);
-        packets_.push_back(trace_of(matcher_.match(row)));
-        has_strays |= packets_.back().of == Trace::Of::Nothing && (row.key || row.cm);
+        const Trace& trace = packets_.emplace_back(trace_of(matcher_.match(row)));
+        const bool is_stray = trace.of == Trace::Of::Nothing && (row.key || row.cm);
+        if (may_start_over || (is_stray && !events_.empty()))
+            seen.add(packets_.size() - 1, row);
     }
     has_capture_ = input_.has_capture();
     capture_damage_ = input_.capture_damage();
     left_out_ = input_.left_out();
-    if (has_strays)
-        match_again();
+    match_again(seen);
+    if (matcher_.was_misled())
+        start_over(seen);
 }
 
 void FinishedRun::note_ends(const PacketRow& row) {
     if (row.key)
         dest_qpns_.insert(row.key->dest_qpn);
-    if (files_.is_run_dir || (!row.key && !row.cm))
+    if (files().is_run_dir || (!row.key && !row.cm))
         return;  // run.json names the hosts
     addresses_.insert(row.source);
     addresses_.insert(row.destination);
@@ -98,7 +98,7 @@ Hosts FinishedRun::hosts() const {
     for (const std::string& role : info().roles)
         if (const auto address = known.find(role);
             role != "server" && address != known.end() &&
-            (files_.is_run_dir || address->second != found.server))
+            (files().is_run_dir || address->second != found.server))
             found.clients.emplace(address->second, role);
     for (const std::string& address : addresses_)
         if (!address.empty() && address != found.server)
@@ -107,29 +107,25 @@ Hosts FinishedRun::hosts() const {
 }
 
 // A later packet may have shown what an earlier one lacked: the first PSN, a connection's ID.
-void FinishedRun::match_again() {
-    input_.rewind_capture();
-    for (Trace& trace : packets_) {
-        const auto frame = input_.next_frame();
-        if (!frame)
-            return;
-        const wire::Packet packet = input_.decode(*frame, wire::IcrcCheck::Skip);
-        if (trace.of == Trace::Of::Nothing)
-            trace = trace_of(matcher_.match_again(plain_row(packet, *frame)));
-    }
+void FinishedRun::match_again(const SeenPackets& seen) {
+    seen.for_each([&](std::size_t packet, const PacketRow& row) {
+        if (packets_[packet].of == Trace::Of::Nothing)
+            packets_[packet] = trace_of(matcher_.match_again(row));
+    });
 }
 
-// Starts again with the first PSNs that the first attempt found.
-void FinishedRun::start_over() {
-    Matcher informed(info().offsets, files_.capture_role);
+// Starts again with the first PSNs that the first attempt found. `seen`: all packets.
+void FinishedRun::start_over(const SeenPackets& seen) {
+    Matcher informed(info().offsets, files().capture_role);
     for (const KeptEvent& kept : events_)
         informed.learn(kept.event);
     informed.begin_as(matcher_);
     matcher_ = std::move(informed);
     number_requests();
-    packets_.clear();
-    input_.rewind_capture();
-    read_capture();
+    seen.for_each([&](std::size_t packet, const PacketRow& row) {
+        packets_[packet] = trace_of(matcher_.match(row));
+    });
+    match_again(seen);
 }
 
 std::vector<std::string> FinishedRun::absent_roles() const {
@@ -153,13 +149,17 @@ std::vector<std::string> FinishedRun::absent_roles() const {
     return absent;
 }
 
-void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
-    using Order = std::tuple<std::int64_t, int, std::size_t>;  // time, rank, index
+std::vector<FinishedRun::Order> FinishedRun::order_of_events() const {
     std::vector<Order> order;
     order.reserve(events_.size());
     for (const auto& [event, request] : events_)
         order.emplace_back(event.t_ns + shift_of(event.role), event_rank(event), order.size());
     std::ranges::sort(order);
+    return order;
+}
+
+void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
+    const std::vector<Order> order = order_of_events();
     auto next = order.begin();
     const auto events_until = [&](std::int64_t t_ns, int rank) {
         for (; next != order.end() && *next < Order(t_ns, rank, 0); ++next) {
@@ -176,7 +176,7 @@ void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
             break;
         events_until(frame->time.count(), packet_rank);
         const wire::Packet packet = input_.decode(*frame, icrc);
-        PacketRow row = plain_row(packet, *frame);
+        PacketRow row = row_of(packet, frame->bytes, frame->time.count(), {});
         const Origin origin = origin_of(trace);
         row.set_origin(origin);
         const auto* place = std::get_if<RequestPacket>(&origin);
@@ -184,6 +184,30 @@ void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
                        place == nullptr ? nullptr : place->request);
     }
     events_until(std::numeric_limits<std::int64_t>::max(), 0);
+}
+
+void FinishedRun::each_frame(const FrameVisitor& visit) {
+    input_.rewind_capture();
+    for (const Trace& trace : packets_) {
+        const auto frame = input_.next_frame();
+        if (!frame)
+            break;
+        PacketRow row;
+        row.t_ns = frame->time.count();
+        row.set_origin(origin_of(trace));
+        visit(*frame, row);
+    }
+}
+
+void FinishedRun::each_event(const EventVisitor& visit) const {
+    for (const Order& place : order_of_events())
+        visit(events_[std::get<std::size_t>(place)].event, std::get<std::int64_t>(place));
+}
+
+void FinishedRun::each_logged_event(
+    const std::function<void(const runlog::Event& event)>& visit) const {
+    for (const KeptEvent& kept : events_)
+        visit(kept.event);
 }
 
 FinishedRun::Trace FinishedRun::trace_of(const Origin& origin) {

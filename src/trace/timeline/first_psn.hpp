@@ -1,16 +1,11 @@
 // The first PSN of each direction of a capture's connections, its origin, and the packets from
-// which an observer on the path can read it.
-//
-// Directions come from the run logs, from connections whose ConnectRequest and ConnectReply are in
-// the capture, and, without any log, from the packets.
+// which an observer on the path can read it. first_psn_search.hpp finds them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "trace/timeline/trace_files.hpp"
 
 namespace timeline {
 
@@ -50,8 +45,5 @@ struct FirstPsns {
     std::string left_out;            // as wire::RoceFlows::left_out_text()
     std::vector<FirstPsn> directions;
 };
-
-/// Reads the files as they are now. Throws util::Error if they cannot be read.
-FirstPsns first_psns(const TraceFiles& files);
 
 }  // namespace timeline

@@ -251,10 +251,17 @@ Origin Join::origin_of(const PacketRow& row) {
     return {};
 }
 
+bool Join::has_queue(bool (SendQueue::*is_it)() const) const {
+    return std::ranges::any_of(
+        queues_, [&](const auto& entry) { return std::ranges::any_of(entry.second.all, is_it); });
+}
+
+bool Join::may_be_misled() const {
+    return has_queue(&SendQueue::may_be_moved);
+}
+
 bool Join::was_misled() const {
-    return std::ranges::any_of(queues_, [](const auto& entry) {
-        return std::ranges::any_of(entry.second.all, &SendQueue::was_moved);
-    });
+    return has_queue(&SendQueue::was_moved);
 }
 
 void Join::begin_as(const Join& other) {

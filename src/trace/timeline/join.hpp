@@ -52,6 +52,9 @@ class Join {
     /// Calls the function above that fits the row's key.
     Origin origin_of(const PacketRow& row);
 
+    /// True if a log hides the first PSN of a queue pair. With all events known, was_misled() stays
+    /// false otherwise.
+    bool may_be_misled() const;
     /// True if the first PSN of a queue pair turned out to be another one than assumed: earlier
     /// results for its packets are wrong.
     bool was_misled() const;
@@ -72,6 +75,7 @@ class Join {
         std::size_t current = 0;  // the one of the last packet
     };
 
+    bool has_queue(bool (SendQueue::*is_it)() const) const;
     void place(const std::string& role, const std::string& address);
     const WorkRequest* request_of(const runlog::Event& event);
     static void begin_queue(std::vector<SendQueue>& queues);

@@ -44,6 +44,7 @@ class Matcher {
     Origin match_again(const PacketRow& packet);
 
     /// See Join.
+    bool may_be_misled() const { return join_.may_be_misled(); }
     bool was_misled() const { return join_.was_misled(); }
     void begin_as(const Matcher& other) { join_.begin_as(other.join_); }
 

@@ -46,6 +46,8 @@ class SendQueue {
     /// The first packet that was seen. A packet with an earlier PSN replaces it if it arrives
     /// before any acknowledgement: it was lost before the capture and retransmitted.
     void begin_at(const PacketKey& first_request);
+    /// True while a packet may replace the first one.
+    bool may_be_moved() const { return has_posts() && !base_is_final_; }
     /// True if a packet replaced the first one: earlier results of account() are wrong.
     bool was_moved() const { return was_moved_; }
     /// Sets the beginning to that of `other`; later packets do not change it.

@@ -4,14 +4,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "capture/file_source.hpp"
-#include "runlog/tail.hpp"
-#include "trace/logged/devices.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
 
@@ -19,12 +19,6 @@ namespace timeline {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Contents of a log, from a first scan.
-struct Scan {
-    std::vector<std::string> roles;                // as in its events
-    std::map<std::string, std::string> addresses;  // the first of each role
-};
 
 // Files are read several times, so they must be regular.
 void require_file(const std::string& path, const char* what) {
@@ -37,27 +31,29 @@ void require_file(const std::string& path, const char* what) {
             path, what));
 }
 
-Scan scan(const std::string& path, std::vector<std::string>& warnings) {
+// Reads the log ahead, for the roles in it.
+LogFile open_log(const std::string& path, const std::string& role,
+                 std::vector<std::string>& warnings) {
     require_file(path, "a run log");
-    runlog::Tail log(path);
-    Scan found;
-    logged::Devices devices;
-    while (const auto event = log.next()) {
-        if (std::ranges::find(found.roles, event->role) == found.roles.end())
-            found.roles.push_back(event->role);
-        devices.learn(*event);
-    }
-    for (const logged::Device& device : devices.all())
-        found.addresses.emplace(device.role, device.address());
-    if (!found.roles.empty())
-        return found;
+    LogFile log(path, role);
+    log.read_ahead();
+    if (!log.roles().empty())
+        return log;
     if (fs::file_size(path) != 0)
         throw util::Error(
             fmt::format("'{}' is not a run log: no line is a JSON object with t_ns and event "
                         "(docs/run-log.md).",
                         path));
     warnings.push_back(fmt::format("'{}' is empty.", path));
-    return found;
+    return log;
+}
+
+// The first address of each role in the log.
+std::map<std::string, std::string> addresses_in(const LogFile& log) {
+    std::map<std::string, std::string> addresses;
+    for (const logged::Device& device : log.pairs().devices().all())
+        addresses.emplace(device.role, device.address());
+    return addresses;
 }
 
 std::string stem_of(const std::string& path) {
@@ -71,8 +67,8 @@ class Names {
             ++logs_with_[name];
     }
 
-    void see(const Scan& log) {
-        for (const std::string& role : log.roles)
+    void see(const LogFile& log) {
+        for (const std::string& role : log.roles())
             ++logs_with_[role];
     }
 
@@ -102,7 +98,7 @@ void take_run(const std::string& path, TraceFiles& files) {
     std::vector<std::string> writers = files.info.roles;
     writers.emplace_back(link_role);
     for (const std::string& role : writers)
-        files.logs.push_back({fmt::format("{}/{}.jsonl", path, role), {}, role});
+        files.logs.emplace_back(fmt::format("{}/{}.jsonl", path, role), role);
 }
 
 // A directory without run.json.
@@ -117,11 +113,10 @@ void take_directory(const std::string& path, TraceFiles& files) {
         const std::string log = (fs::path(path) / fmt::format("{}.jsonl", role)).string();
         if (!fs::exists(log))
             continue;
-        const Scan found = scan(log, files.warnings);
-        files.logs.push_back({log, {}, role});
+        files.logs.push_back(open_log(log, role, files.warnings));
         files.info.roles.emplace_back(role);
-        if (!found.addresses.empty())
-            files.info.addresses[role] = found.addresses.begin()->second;
+        if (const auto found = addresses_in(files.logs.back()); !found.empty())
+            files.info.addresses[role] = found.begin()->second;
     }
 }
 
@@ -133,35 +128,30 @@ void take_capture(const std::string& path, TraceFiles& files) {
 
 }  // namespace
 
-const std::string& LogFile::name_of(const std::string& role_of_event) const {
-    const auto named = names.find(role_of_event);
-    return named == names.end() ? role : named->second;
-}
-
 std::string TraceFiles::short_name() const {
     const fs::path path(name);
     return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
 void add_logs(const std::vector<std::string>& paths, TraceFiles& files) {
-    std::vector<Scan> scans;
+    std::vector<LogFile> added;
     Names names(files.info.roles);
     for (const std::string& path : paths)
-        names.see(scans.emplace_back(scan(path, files.warnings)));
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        LogFile& log = files.logs.emplace_back(LogFile{paths[i], {}, stem_of(paths[i])});
-        for (const std::string& role : scans[i].roles) {
+        names.see(added.emplace_back(open_log(path, stem_of(path), files.warnings)));
+    for (LogFile& log : added) {
+        const auto addresses = addresses_in(log);
+        for (const std::string& role : log.roles()) {
             // There is only one link emulator.
             const std::string name =
-                role == link_role ? role : names.name(role, paths[i], scans[i].roles.size() == 1);
-            log.names[role] = name;
+                role == link_role ? role : names.name(role, log.path(), log.roles().size() == 1);
+            log.rename(role, name);
             if (role == link_role)
                 continue;
             files.info.roles.push_back(name);
-            if (const auto address = scans[i].addresses.find(role);
-                address != scans[i].addresses.end())
+            if (const auto address = addresses.find(role); address != addresses.end())
                 files.info.addresses[name] = address->second;
         }
+        files.logs.push_back(std::move(log));
     }
 }
 

@@ -1,25 +1,14 @@
 // The files of a timeline: a capture and run logs, from a run directory or a command line.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "capture/interface_choice.hpp"
+#include "trace/timeline/log_file.hpp"
 #include "trace/timeline/run_dir.hpp"
 
 namespace timeline {
-
-struct LogFile {
-    std::string path;
-    /// The role's name here, by the role in the log's events. Several logs may have the same role
-    /// in their events; their names here differ.
-    std::map<std::string, std::string> names;
-    /// Name of the roles that are not in `names`.
-    std::string role;
-
-    const std::string& name_of(const std::string& role_of_event) const;
-};
 
 struct TraceFiles {
     std::string name;                       // the path as given

@@ -8,16 +8,6 @@
 
 namespace timeline {
 
-TraceInput::TraceInput(const TraceFiles& files)
-    : capture_path_(files.capture),
-      interface_(files.interface),
-      trust_port_(files.trust_port),
-      flows_(trust_port_),
-      grows_(files.is_run_dir) {
-    for (const LogFile& file : files.logs)
-        logs_.push_back({file, runlog::Tail(file.path)});
-}
-
 TraceInput::Item TraceInput::next() {
     if (auto event = next_event())
         return *std::move(event);
@@ -27,22 +17,20 @@ TraceInput::Item TraceInput::next() {
 }
 
 std::optional<runlog::Event> TraceInput::next_event() {
-    for (std::size_t tried = 0; tried < logs_.size(); ++tried) {
-        Log& log = logs_[reads_];
-        if (auto event = log.tail.next()) {
-            event->role = log.file.name_of(event->role);
+    for (std::size_t tried = 0; tried < files_.logs.size(); ++tried) {
+        if (auto event = files_.logs[reads_].next())
             return event;
-        }
-        reads_ = (reads_ + 1) % logs_.size();
+        reads_ = (reads_ + 1) % files_.logs.size();
     }
     return std::nullopt;
 }
 
 void TraceInput::open_capture() {
-    if (grows_ && std::filesystem::exists(capture_path_))
-        capture_ = std::make_unique<capture::PcapngTail>(capture_path_, interface_);
-    else if (!grows_)
-        capture_ = std::make_unique<capture::FileSource>(capture_path_, interface_);
+    // The capture of a run may still grow.
+    if (files_.is_run_dir && std::filesystem::exists(files_.capture))
+        capture_ = std::make_unique<capture::PcapngTail>(files_.capture, files_.interface);
+    else if (!files_.is_run_dir)
+        capture_ = std::make_unique<capture::FileSource>(files_.capture, files_.interface);
     has_frame_ = false;
 }
 
@@ -56,7 +44,7 @@ std::optional<capture::Frame> TraceInput::next_frame() {
         has_frame_ |= frame.has_value();
         return frame;
     } catch (const util::Error& error) {
-        if (!has_frame_ || grows_)
+        if (!has_frame_ || files_.is_run_dir)
             throw;
         damage_ = error.what();
         return std::nullopt;
@@ -70,9 +58,17 @@ std::string TraceInput::capture_damage() const {
 
 std::uint64_t TraceInput::skipped_lines() const {
     std::uint64_t lines = 0;
-    for (const Log& log : logs_)
-        lines += log.tail.skipped_lines();
+    for (const LogFile& log : files_.logs)
+        lines += log.skipped_lines();
     return lines;
+}
+
+std::vector<flow::KnownQueuePair> TraceInput::known_pairs() const {
+    std::vector<flow::KnownQueuePair> all;
+    for (const LogFile& log : files_.logs)
+        for (const flow::KnownQueuePair& pair : log.pairs().all())
+            all.push_back(pair);
+    return all;
 }
 
 }  // namespace timeline

@@ -6,18 +6,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "capture/source.hpp"
-#include "runlog/tail.hpp"
 #include "trace/timeline/trace_files.hpp"
 
 namespace timeline {
 
 class TraceInput {
   public:
-    explicit TraceInput(const TraceFiles& files);
+    explicit TraceInput(TraceFiles files) : files_(std::move(files)), flows_(files_.trust_port) {}
+
+    const TraceFiles& files() const { return files_; }
 
     /// Returns the next event or frame available now, or std::monostate if there is none at
     /// present.
@@ -29,12 +31,15 @@ class TraceInput {
     /// Decodes a frame; call for each in turn.
     wire::Packet decode(const capture::Frame& frame,
                         wire::IcrcCheck icrc = wire::IcrcCheck::Compute) {
+        ++decoded_;
         return capture::decode(frame, flows_, icrc);
     }
+    /// Number of calls of decode().
+    std::uint64_t decoded() const { return decoded_; }
     /// The next frame will be the first one again.
     void rewind_capture() {
         capture_.reset();
-        flows_ = wire::RoceFlows(trust_port_);
+        flows_ = wire::RoceFlows(files_.trust_port);
     }
     /// What decode() left out, as wire::RoceFlows::left_out_text().
     std::string left_out() const { return flows_.left_out_text(); }
@@ -44,21 +49,16 @@ class TraceInput {
     /// first packet. Empty if it was.
     std::string capture_damage() const;
     std::uint64_t skipped_lines() const;
+    /// The queue pairs of all logs, according to the events so far.
+    std::vector<flow::KnownQueuePair> known_pairs() const;
 
   private:
-    struct Log {
-        LogFile file;
-        runlog::Tail tail;
-    };
     void open_capture();
 
-    std::vector<Log> logs_;
+    TraceFiles files_;
     std::size_t reads_ = 0;  // index of the current log, until it has no more events
-    std::string capture_path_;
-    capture::InterfaceChoice interface_;
-    bool trust_port_ = false;
     wire::RoceFlows flows_;
-    bool grows_ = false;  // the capture belongs to a run and may still grow
+    std::uint64_t decoded_ = 0;
     std::unique_ptr<capture::Source> capture_;
     bool has_frame_ = false;
     std::string damage_;

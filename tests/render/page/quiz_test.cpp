@@ -29,16 +29,21 @@ std::string sample(const std::string& lesson) {
     return "captures/samples/" + lesson + "/annotated.pcapng";
 }
 
+predict::Run predicted(const std::string& path, predict::RunReader::Limits limits) {
+    predict::RunReader reader(limits);
+    const timeline::FinishedRun run(timeline::trace_files(path), &reader);
+    run.each_event(
+        [&](const runlog::Event& event, std::int64_t t_ns) { reader.event(event, t_ns); });
+    return reader.take();
+}
+
 Json quiz_of(const std::string& path, std::uint64_t most_packets = all_packets) {
     timeline::FinishedRun run(path);
-    return Json::parse(page_test::inflated(page::read(run, most_packets).run)).at("quiz");
+    return Json::parse(page_test::inflated(page::read(run, {}, most_packets).run)).at("quiz");
 }
 
 Json quiz_of(const std::string& path, const page::QuizLimits& limits) {
-    timeline::FinishedRun run(path);
-    predict::RunReader reader(run.files(), {});
-    run.each_row(reader);
-    return page::quiz_json(reader.take(), limits);
+    return page::quiz_json(predicted(path, {}), limits);
 }
 
 std::vector<Json> questions(const Json& quiz) {
@@ -214,10 +219,7 @@ TEST(PageQuizData, ends_with_the_last_event_of_the_link_emulator_that_is_read) {
     const TenWrites files;
     for (const std::uint32_t psn : {2U, 4U, 6U})
         files.drop(psn);
-    timeline::FinishedRun run(files.path());
-    predict::RunReader reader(run.files(), {.events = 2});
-    run.each_row(reader);
-    const predict::Run read = reader.take();
+    const predict::Run read = predicted(files.path(), {.events = 2});
     EXPECT_EQ(read.events.size(), 2U);
     EXPECT_EQ(read.packets.size(), 7U);  // up to WRITE 3
     EXPECT_TRUE(read.is_cut);

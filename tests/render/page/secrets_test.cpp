@@ -4,6 +4,7 @@
 
 #include "net/endpoint.hpp"
 #include "render/page/run_files.hpp"
+#include "trace/timeline/first_psn_search.hpp"
 #include "util/json.hpp"
 #include "wire/sample_frames.hpp"
 
@@ -70,6 +71,11 @@ TEST(PageSecrets, times_from_logs_are_shifted_to_the_clock_of_the_capture) {
         {"who": "client", "t": 4000, "how": "RETH", "frame": 2, "row": -1}])"));
 }
 
+Json first_psns_of(const std::string& path) {
+    timeline::TraceInput input(timeline::trace_files(path));
+    return page::first_psns_json(timeline::first_psns(input));
+}
+
 std::vector<std::byte> request(std::uint32_t psn) {
     auto packet = wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 4);
     packet.bth->dest_qpn = 0x12;
@@ -80,7 +86,7 @@ std::vector<std::byte> request(std::uint32_t psn) {
 TEST(PageSecrets, the_first_psn_of_a_capture_without_logs_is_that_of_its_first_request) {
     const RunFiles files("{}");
     files.capture(std::vector<std::vector<std::byte>>(60, request(0x345)));
-    const Json all = page::first_psns_json(timeline::trace_files(files.path() + "/wire.pcapng"));
+    const Json all = first_psns_of(files.path() + "/wire.pcapng");
     ASSERT_EQ(all.size(), 1U) << all;
     EXPECT_EQ(all[0]["direction"], "192.0.2.2 → 192.0.2.1 QP 0x000012");
     EXPECT_EQ(all[0]["chosen_by"], "not in the capture");
@@ -111,7 +117,7 @@ TEST(PageSecrets, a_psn_that_the_log_hides_is_a_secret_until_a_packet_shows_it) 
     const RunFiles hidden(page_test::two_hosts);
     log_connection(hidden, "sq_psn", "secret");
     hidden.capture({});
-    const Json all = page::first_psns_json(timeline::trace_files(hidden.path()));
+    const Json all = first_psns_of(hidden.path());
     ASSERT_EQ(all.size(), 2U) << all;
     for (const Json& one : all) {
         EXPECT_EQ(one["psn"], "secret");
@@ -126,7 +132,7 @@ TEST(PageSecrets, a_psn_of_the_log_is_shown_with_the_packets_that_have_it) {
     const RunFiles files(page_test::two_hosts);
     log_connection(files, "sq_psn", std::uint64_t{0x345});
     files.capture({request(0x345), request(0x346)});
-    const Json all = page::first_psns_json(timeline::trace_files(files.path()));
+    const Json all = first_psns_of(files.path());
     ASSERT_EQ(all.size(), 2U) << all;
     const Json& client = all[0];
     EXPECT_EQ(client["psn"], "0x000345");

@@ -1,7 +1,9 @@
 #include "trace/timeline/finished_run.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include "support/run_rows.hpp"
 #include "support/temp_path.hpp"
 #include "tools/rocecap/synthetic_run.hpp"
+#include "trace/timeline/first_psn_search.hpp"
 #include "trace/timeline/timeline.hpp"
 
 namespace finished_run_test {
@@ -49,9 +52,8 @@ std::vector<std::string> texts_of(FinishedRun& run) {
 
 // Returns the rows of a live timeline that holds all rows and returns them at once.
 std::vector<std::string> live_texts_of(const std::string& path) {
-    const timeline::TraceFiles files = timeline::trace_files(path);
-    timeline::TraceInput directory(files);
-    timeline::Timeline live(files.info.offsets, "server");
+    timeline::TraceInput directory(timeline::trace_files(path));
+    timeline::Timeline live(directory.files().info.offsets, "server");
     while (true) {
         auto item = directory.next();
         if (std::holds_alternative<std::monostate>(item))
@@ -175,6 +177,67 @@ TEST_F(FinishedRunTest, effects_follow_their_causes_where_wr_ids_are_used_again)
         SCOPED_TRACE(fmt::format("{} ns off", error_ns));
         support::expect_effects_after_causes(run);
     }
+}
+
+// What one pass over a run saw beside the join.
+class Witness : public timeline::FirstPass {
+  public:
+    void begin(const FinishedRun& run) override {
+        run.each_logged_event([this](const runlog::Event&) { ++events; });
+    }
+    void packet(const PacketRow& row, const wire::Packet& /*packet*/,
+                const capture::Frame& frame) override {
+        EXPECT_EQ(row.t_ns, frame.time.count());
+        EXPECT_FALSE(row.has_cause());
+        numbers.push_back(frame.number);
+    }
+
+    std::size_t events = 0;
+    std::vector<std::uint64_t> numbers;
+};
+
+// Also where the first PSNs that it assumed were wrong, and where packets are joined later.
+TEST_F(FinishedRunTest, its_first_pass_shows_each_packet_once) {
+    for (const RunShape& shape : {RunShape{.packets = 300},
+                                  RunShape{.packets = 300, .lost_first = 2, .hides_psns = true}}) {
+        Witness witness;
+        FinishedRun run(timeline::trace_files(path_of(shape)), &witness);
+        EXPECT_EQ(witness.numbers.size(), run.joins().packets);
+        EXPECT_TRUE(std::ranges::is_sorted(witness.numbers, std::less_equal<>()));
+        EXPECT_EQ(run.decoded(), run.joins().packets);
+        std::size_t events = 0;
+        std::int64_t last = 0;
+        run.each_event([&](const runlog::Event&, std::int64_t t_ns) {
+            EXPECT_LE(last, t_ns);
+            last = t_ns;
+            ++events;
+        });
+        EXPECT_EQ(witness.events, events);
+    }
+}
+
+TEST_F(FinishedRunTest, frames_have_the_causes_of_the_rows) {
+    FinishedRun run(path_of({.packets = 300, .lost_first = 2, .hides_psns = true}));
+    std::vector<std::optional<timeline::Cause>> causes, frames;
+    for (const RunRow& row : rows_of(run))
+        if (!row.event)
+            causes.push_back(row.packet.cause);
+    run.each_frame(
+        [&](const capture::Frame&, const PacketRow& row) { frames.push_back(row.cause); });
+    EXPECT_EQ(frames, causes);
+}
+
+TEST_F(FinishedRunTest, decodes_each_packet_to_join_it_and_again_only_for_rows) {
+    FinishedRun run(path_of({.packets = 300}));
+    const std::uint64_t packets = run.joins().packets;
+    run.each_frame([](const capture::Frame&, const PacketRow&) {});
+    EXPECT_EQ(run.decoded(), packets);
+    rows_of(run);
+    EXPECT_EQ(run.decoded(), 2 * packets);
+
+    timeline::TraceInput input(timeline::trace_files(run.files().name));
+    EXPECT_EQ(timeline::first_psns(input).packets, packets);
+    EXPECT_EQ(input.decoded(), packets);
 }
 
 TEST_F(FinishedRunTest, can_be_gone_through_again) {

@@ -135,10 +135,10 @@ TEST_F(RunDirTest, reads_the_logs_of_all_clients_that_the_run_names) {
         write(std::string(role) + ".jsonl",
               R"({"t_ns":1,"role":"client","event":"note","text":"a"})"
               "\n");
-    const auto files = trace_files(path_);
-    EXPECT_EQ(files.info.roles, (std::vector<std::string>{"server", "client", "client2"}));
-    EXPECT_EQ(files.info.addresses.at("client2"), "192.0.2.3");
-    TraceInput dir(files);
+    TraceInput dir(trace_files(path_));
+    const timeline::RunInfo& info = dir.files().info;
+    EXPECT_EQ(info.roles, (std::vector<std::string>{"server", "client", "client2"}));
+    EXPECT_EQ(info.addresses.at("client2"), "192.0.2.3");
     std::vector<std::string> roles;
     while (const auto event = dir.next_event())
         roles.push_back(event->role);

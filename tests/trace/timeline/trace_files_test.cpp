@@ -48,24 +48,41 @@ TEST_F(TraceFilesTest, roles_and_addresses_come_from_the_events) {
 }
 
 TEST_F(TraceFilesTest, events_without_a_role_are_the_file_s) {
-    const auto files = trace_files(capture_.path(), {log("node1.jsonl", {""})});
-    EXPECT_EQ(files.info.roles, std::vector<std::string>{"node1"});
-    timeline::TraceInput input(files);
+    timeline::TraceInput input(trace_files(capture_.path(), {log("node1.jsonl", {""})}));
+    EXPECT_EQ(input.files().info.roles, std::vector<std::string>{"node1"});
     EXPECT_EQ(input.next_event()->role, "node1");
 }
 
 TEST_F(TraceFilesTest, the_same_role_in_several_logs_is_told_apart) {
     const std::string same = R"(,"role":"app")";
-    const auto files =
+    timeline::TraceInput input(
         trace_files(capture_.path(),
                     {log("a.jsonl", {same}), log("app.jsonl", {same}),
-                     log("b.jsonl", {same, R"(,"role":"alone")"}), log("other/a.jsonl", {same})});
-    EXPECT_EQ(files.info.roles, (std::vector<std::string>{"a", "app", "app@b", "alone", "a-2"}));
-    timeline::TraceInput input(files);
+                     log("b.jsonl", {same, R"(,"role":"alone")"}), log("other/a.jsonl", {same})}));
+    const std::vector<std::string> names = input.files().info.roles;
+    EXPECT_EQ(names, (std::vector<std::string>{"a", "app", "app@b", "alone", "a-2"}));
     std::vector<std::string> roles;
     while (const auto event = input.next_event())
         roles.push_back(event->role);
-    EXPECT_EQ(roles, files.info.roles);
+    EXPECT_EQ(roles, names);
+}
+
+// The first events are read for the roles in them, and not again.
+TEST_F(TraceFilesTest, a_growing_log_gives_each_event_once) {
+    const std::string path = log("a.jsonl", {R"(,"role":"app")", R"(,"role":"app")"});
+    timeline::TraceInput input(trace_files(capture_.path(), {path}));
+    const auto count = [&] {
+        int events = 0;
+        while (input.next_event())
+            ++events;
+        return events;
+    };
+    EXPECT_EQ(count(), 2);
+    EXPECT_EQ(count(), 0);
+    std::ofstream(path, std::ios::app) << R"({"t_ns":3,"event":"note","role":"app"})"
+                                       << "\nno event\n";
+    EXPECT_EQ(count(), 1);
+    EXPECT_EQ(input.skipped_lines(), 1U);
 }
 
 TEST_F(TraceFilesTest, a_log_without_events_is_none) {
