@@ -61,8 +61,11 @@ void add_bytes(std::string& lines, const capture::Frame& frame, std::size_t offs
                std::size_t end) {
     util::append_decimal(lines, offset);
     lines += ' ';
+    const std::size_t begin = lines.size();
+    lines.resize(begin + 2 * (end - offset));
+    char* at = lines.data() + begin;
     for (const std::byte byte : frame.bytes.subspan(offset, end - offset))
-        util::append_hex(lines, std::to_integer<std::uint64_t>(byte), 2);
+        at = util::put_hex(at, std::to_integer<std::uint64_t>(byte), 2);
     lines += '\n';
 }
 
