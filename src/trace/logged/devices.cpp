@@ -20,11 +20,11 @@ std::string address_of(std::string_view gid) {
 }
 
 void Devices::learn(const runlog::Event& event) {
-    const auto gid = event[key::gid];
-    if (!event.is("device") || gid.empty())
+    if (!event.is("device"))
         return;
+    const auto gid = event[key::gid];
     const Device* known = of(event);
-    if (known != nullptr && known->gid == gid)
+    if (gid.empty() || (known != nullptr && known->gid == gid))
         return;
     all_.push_back({event.role, event[key::gid_index].value_or(0), std::string(gid),
                     flow::host_of_gid(gid), event[key::path_mtu].value_or(0)});

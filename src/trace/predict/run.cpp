@@ -66,7 +66,7 @@ void RunReader::packet(const timeline::PacketRow& row, const wire::Packet& packe
         return;
     const std::uint64_t stream =
         tracker_.add(std::chrono::nanoseconds(row.t_ns), packet, frame.original_length);
-    auto one = packet_of(number, row.t_ns, packet, row.source, row.destination);
+    auto one = packet_of(frame.number, row.t_ns, packet, row.source, row.destination);
     if (!one)
         return;
     if (run_.packets.size() == limits_.packets) {
