@@ -1,6 +1,7 @@
 // Queue pairs and their peers according to a run log.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
