@@ -4,17 +4,19 @@
 
 namespace timeline {
 
+namespace key = runlog::key;
+
 void LogPsns::add(const runlog::Event& event) {
-    if (event.name == "cm_event")
+    if (event.is("cm_event"))
         uses_cm_.insert(event.role);
     QueuePair* pair = pairs_.learn(event);
     if (pair == nullptr)
         return;
     FirstPsn& first = pair->first;
-    if (event.name == "psn") {
-        first.psn = event.number32("psn");
+    if (event.is("psn")) {
+        first.psn = event[key::psn];
         first.hidden = !first.psn;
-        first.chosen_by = event.text("source");
+        first.chosen_by = event[key::source];
     }
     if (first.dest_qpn == 0)
         first.dest_qpn = pair->dest_qpn.value_or(0);
