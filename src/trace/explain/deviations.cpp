@@ -85,7 +85,8 @@ class Deviations {
 
 }  // namespace
 
-void explain_deviations(const Whole& whole, const conformance::Report& report, Causes& causes) {
+void explain_deviations(const Whole& whole, const conformance::Report& report, bool has_failed,
+                        Causes& causes) {
     // What the path did to packets may explain most findings, and is a cause of its own. It does not
     // change the contents of a packet.
     const bool is_explained = !causes.empty();
@@ -93,7 +94,7 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, C
     // Not certain: another host may have sent packets in the name of this one.
     deviations.add(report.findings, Certainty::Likely,
                    is_explained ? is_about_contents : is_not_about_timers);
-    if (!is_explained)
+    if (!is_explained && !has_failed)
         deviations.add(report.unknowable, Certainty::Possible, is_about_data);
 }
 

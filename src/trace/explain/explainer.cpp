@@ -143,7 +143,7 @@ Explanation Explainer::explanation() {
     explain_congestion(whole, causes);
     if (has_capture_) {
         checker_.captured_at({place_});
-        explain_deviations(whole, checker_.finish(), causes);
+        explain_deviations(whole, checker_.finish(), out.has_failed, causes);
     }
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);

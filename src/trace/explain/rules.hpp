@@ -81,8 +81,10 @@ void explain_programs(const Whole& whole, const std::vector<Direction>& directio
 void explain_connection_manager(const Whole& whole, Causes& causes);
 /// Responses to requests that are not in the capture.
 void explain_missing_requests(const Whole& whole, Causes& causes);
-/// What the check found in the capture. Call it after the other rules.
-void explain_deviations(const Whole& whole, const conformance::Report& report, Causes& causes);
+/// What the check found in the capture. Call it after the other rules. `has_failed`: as in
+/// Explanation; what a missing packet may explain is then no cause.
+void explain_deviations(const Whole& whole, const conformance::Report& report, bool has_failed,
+                        Causes& causes);
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);
 
