@@ -74,6 +74,9 @@ void log_state(QueuePair& pair, const OpenCall* call = nullptr);
 /// Logs the event "device" with a GID at its first use.
 void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index);
 
+/// Replaces the context's functions, and keeps the provider's in `known`.
+void replace_functions(ibv_context* context, Context& known);
+
 // Replacements for the provider's functions.
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
