@@ -97,8 +97,7 @@ RoceFlows::RoceFlows(bool trust_port) : flows_(places), trust_port_(trust_port) 
 Packet RoceFlows::decode(util::Bytes frame, LinkType link, std::size_t original_length,
                          IcrcCheck icrc) {
     last_ = {frame, link, original_length};
-    last_ports_ = RocePorts::Destination;
-    Packet packet = last_.decode(icrc, last_ports_);
+    Packet packet = last_.decode(icrc, RocePorts::Destination);
     if (packet.udp) {
         if (packet.bth)
             decide(packet, icrc);
@@ -109,26 +108,19 @@ Packet RoceFlows::decode(util::Bytes frame, LinkType link, std::size_t original_
     return packet;
 }
 
-Packet RoceFlows::decode_again() {
-    Packet packet = last_.decode(IcrcCheck::Compute, last_ports_);
-    explain_icrc(packet);
-    return packet;
-}
-
 void RoceFlows::decide(Packet& packet, IcrcCheck icrc) {
     const Key key = Key::of(packet, packet.udp->src_port);
     Flow& flow = flow_of(key);
     if (flow.is_proven)
         return;
     const bool is_new = flow.checked == 0;
-    if (judge(flow, packet, last_ports_) || trust_port_) {
+    if (judge(flow, packet, RocePorts::Destination) || trust_port_) {
         if (is_new)
             note_addresses(packet);
         return;
     }
     leave_out(packet, key);
-    last_ports_ = RocePorts::None;
-    packet = last_.decode(icrc, last_ports_);
+    packet = last_.decode(icrc, RocePorts::None);
 }
 
 void RoceFlows::decide_reply(Packet& packet, IcrcCheck icrc) {
@@ -141,7 +133,6 @@ void RoceFlows::decide_reply(Packet& packet, IcrcCheck icrc) {
     const bool looks_right = flow.is_proven || judge(flow, reply, RocePorts::Either);
     if (!flow.is_proven && !(looks_right && requests != nullptr && requests->is_roce()))
         return;
-    last_ports_ = RocePorts::Either;
     packet = reply;
 }
 

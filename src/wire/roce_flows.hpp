@@ -30,8 +30,6 @@ class RoceFlows {
     /// except for the ICRC itself.
     Packet decode(util::Bytes frame, LinkType link, std::size_t original_length,
                   IcrcCheck icrc = IcrcCheck::Compute);
-    /// Decodes the last frame again, with its ICRC.
-    Packet decode_again();
 
     /// Number of packets to port 4791 that are not RoCE.
     std::uint64_t left_out() const { return left_out_; }
@@ -87,7 +85,6 @@ class RoceFlows {
     std::vector<Flow> flows_;  // by hash
     bool trust_port_;
     Input last_;
-    RocePorts last_ports_ = RocePorts::Destination;
     IcrcHint hint_;
     std::array<IpAddress, 32> known_{};  // of flows, for hints
     std::size_t known_count_ = 0;
