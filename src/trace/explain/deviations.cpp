@@ -1,6 +1,8 @@
 // Behaviour that the specification does not allow, as the check finds it.
-#include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -26,28 +28,32 @@ bool is_about_data(conformance::Code code) {
     return code == conformance::Code::MissingResponse || code == conformance::Code::ResendFrom;
 }
 
-auto same_as(const Finding& one) {
-    return [&one](const Finding& other) {
-        return other.code == one.code && other.connection == one.connection &&
-               other.forward == one.forward;
-    };
-}
-
 class Deviations {
   public:
     Deviations(const Whole& whole, const conformance::Report& report, Causes& causes)
         : whole_(whole), report_(report), causes_(causes) {}
 
+    // Adds the kinds of findings at each direction, in the order of their first ones.
     void add(const conformance::Findings& findings, Certainty certainty,
              bool (*is_shown)(conformance::Code)) {
-        for (auto one = findings.begin(); one != findings.end(); ++one)
-            if (is_shown(one->code) && std::none_of(findings.begin(), one, same_as(*one)))
-                add(*one, std::count_if(one, findings.end(), same_as(*one)), certainty);
+        constexpr std::size_t most = 10;  // 'rocecap check' has all
+        std::map<Kind, std::size_t> counts;
+        std::vector<const Finding*> firsts;
+        for (const Finding& one : findings)
+            if (is_shown(one.code) && ++counts[kind_of(one)] == 1 && firsts.size() < most)
+                firsts.push_back(&one);
+        for (const Finding* first : firsts)
+            add(*first, counts[kind_of(*first)], certainty);
     }
 
   private:
+    using Kind = std::tuple<conformance::Code, bool, std::size_t, bool>;
+    static Kind kind_of(const Finding& one) {
+        return {one.code, one.is_programs, one.connection, one.forward};
+    }
+
     // `first`: the first of several equal ones.
-    void add(const Finding& first, std::ptrdiff_t count, Certainty certainty) {
+    void add(const Finding& first, std::size_t count, Certainty certainty) {
         const conformance::ConnectionReport& at = report_.connections[first.connection];
         const bool is_responders = conformance::is_responders(first.code);
         const flow::Host& requester = first.forward ? at.from : at.to;
