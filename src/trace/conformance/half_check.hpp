@@ -16,7 +16,10 @@ class HalfCheck {
         : facts_(facts), responder_(facts, findings_, keep), requester_(facts, findings_, keep) {}
     // The models refer to the findings.
     HalfCheck(const HalfCheck&) = delete;
+    HalfCheck(HalfCheck&&) = delete;
     HalfCheck& operator=(const HalfCheck&) = delete;
+    HalfCheck& operator=(HalfCheck&&) = delete;
+    ~HalfCheck() = default;
 
     void take(StepKind kind, const ObservedPacket& seen);
     /// `end_ns`: of the capture's last frame.
