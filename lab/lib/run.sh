@@ -236,6 +236,8 @@ summary() { # STATUS
             counted="; the server's ${HOST_DEVICE[server]%/*} counted $((sent + received)) RoCE packets ($sent sent, $received received)"
         fi
         say "$packets packets captured, $dropped dropped$counted"
+        [[ -z ${IS_GUESS:-} ]] || ((packets + dropped >= PASSED)) ||
+            say "that is $((PASSED - packets - dropped)) less than the device counted: the capture missed them, or they were encrypted"
         [[ ! $dropped =~ ^[1-9] ]] ||
             say "the server was too busy to capture all packets: try CAPTURE_SNAPLEN=384, which captures only the headers"
         if [[ $LAB_BACKEND == local && $packets == 0 ]]; then
