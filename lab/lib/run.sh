@@ -175,7 +175,7 @@ end_run() {
     [[ -z ${SERVER_GOES_ON:-} || ${JOB_STATUS[server]:-} != 143 ]] || JOB_STATUS[server]=0
     # From here on, the summary reports failed writes in one sentence.
     QUIET_WRITES=1
-    # The capture is complete if it has the packets that these count.
+    # stop_capture waits for the packets that these count.
     [[ -z ${HOST_DEVICE[server]:-} ]] || record_counters_after
     stop_capture
     [[ $LAB_BACKEND != vm ]] || stop_link_record
