@@ -166,9 +166,10 @@ TEST_F(Server, outlives_a_client_that_is_killed) {
     const auto killed = support::exec(
         "client",
         {"bash", "-c",
-         client06 + " 192.0.2.1 --port 4243 --length 40000000 >/tmp/killed.log & pid=$!; "
-                    "until grep -q post_send /tmp/killed.log; do kill -0 $pid || break; done; "
-                    "kill -KILL $pid; wait $pid"});
+         client06 +
+             " 192.0.2.1 --port 4243 --length 40000000 --timeout 60 >/tmp/killed.log & pid=$!; "
+             "until grep -q post_send /tmp/killed.log; do kill -0 $pid || break; done; "
+             "kill -KILL $pid; wait $pid"});
     EXPECT_EQ(killed.exit_code, 128 + SIGKILL) << killed.all();
     const auto next =
         support::exec("client", {client06, "192.0.2.1", "--port", "4243", "--timeout", "30"});

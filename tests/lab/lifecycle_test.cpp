@@ -185,8 +185,9 @@ TEST_P(LostInACapture, is_named_and_ends_the_run) {
     const std::string host = file == "server.pid" ? "server" : "client";
     const std::string cause = file == "link.process" ? "rocewire, the link emulator, has ended"
                                                      : "the " + host + " guest's QEMU has ended";
-    support::Process process({"lab/lab", "capture", "06", "--", "--length", "60000000"},
-                             {"LAB_SERVER_ARGS=--memory 60000000"});
+    support::Process process(
+        {"lab/lab", "capture", "06", "--", "--length", "60000000", "--timeout", "60"},
+        {"LAB_SERVER_ARGS=--memory 60000000"});
     // 60 packets of 4 KiB are in the capture.
     ASSERT_TRUE(process.await("client wr 1, 60 of ", 60s)) << process.output();
     const auto killed = std::chrono::steady_clock::now();
@@ -209,9 +210,9 @@ INSTANTIATE_TEST_SUITE_P(Processes, LostInACapture,
                          });
 
 TEST_F(Lifecycle, a_client_that_takes_too_long_is_stopped) {
-    const LabRun run =
-        support::read_run(support::run({"lab/lab", "run", "06", "--", "--length", "60000000"},
-                                       {enough_memory[0], "CAPTURE_SECONDS=1"}));
+    const LabRun run = support::read_run(
+        support::run({"lab/lab", "run", "06", "--", "--length", "60000000", "--timeout", "60"},
+                     {enough_memory[0], "CAPTURE_SECONDS=1"}));
     EXPECT_EQ(run.outcome.exit_code, 124) << run.outcome.err;
     EXPECT_NE(run.outcome.err.find("client stopped after 1 s, server ok"), std::string::npos)
         << run.outcome.err;
