@@ -27,7 +27,7 @@ function masked(text,    out, i, c, quote) {
 }
 
 function offer(position, size, replacement) {
-    print FILENAME "\t" FNR "\t" substr($0, position, size) " -> " replacement "\t" \
+    print FILENAME "\t" FNR "\t" substr($0, position, size) " -> " replacement " at column " position "\t" \
         substr($0, 1, position - 1) replacement substr($0, position + size)
 }
 
