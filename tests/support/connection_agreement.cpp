@@ -144,13 +144,17 @@ void expect_explain_agrees(const std::vector<json>& flows, const std::vector<jso
                            const std::string& capture, const std::vector<std::string>& paths) {
     timeline::TraceInput input(timeline::trace_files(capture, paths));
     explain::Logs logs;
-    explain::Traffic traffic{flow::Limits()};
+    flow::Tracker tracker;
+    explain::Traffic traffic;
     while (const auto event = input.next_event())
         logs.learn(*event);
-    while (const auto frame = input.next_frame())
-        traffic.add(frame->number, frame->time.count(), capture::decode(*frame),
-                    frame->original_length, frame->bytes);
-    traffic.finish();
+    while (const auto frame = input.next_frame()) {
+        const wire::Packet packet = capture::decode(*frame);
+        const std::uint64_t stream = tracker.add(frame->time, packet, frame->original_length);
+        traffic.add(frame->number, frame->time.count(), packet, stream, frame->bytes);
+    }
+    tracker.finish();
+    traffic.finish(tracker);
     for (const explain::Direction& one : explain::directions_of(traffic, logs)) {
         if (one.stream == nullptr || one.requester == nullptr || !one.is_reliable())
             continue;

@@ -86,7 +86,7 @@ class Check {
             facts_ = read_facts(options_.trace.path);
         add_logs(options_.trace.logs, facts_);
         for (const auto& pair : facts_.queue_pairs)
-            checker_.know(pair);
+            tracker_.know(pair);
         for (const auto& [frame, event] : facts_.events)
             checker_.know(frame, event);
         context_.roles = facts_.roles;
@@ -177,7 +177,8 @@ class Check {
             ignore_icrc(packet);
         if (source_->has_several_interfaces())
             copies_.see(frame, packet);
-        checker_.add_at_one_point(frame.number, frame.time.count(), packet, frame.bytes.size());
+        const std::uint64_t stream = tracker_.add(frame.time, packet, frame.bytes.size());
+        checker_.add_at_one_point(frame.number, frame.time.count(), packet, stream);
     }
 
     // A cooked capture shows for each packet whether this host sent it (packet(7)).
@@ -227,7 +228,8 @@ class Check {
     std::optional<capture::FileSource> source_;
     wire::RoceFlows flows_;
     RunFacts facts_;
-    conformance::Checker checker_;
+    flow::Tracker tracker_;
+    conformance::Checker checker_{tracker_};
     std::optional<flow::Host> place_;  // of a capture from one place
     render::CheckContext context_;
     InterfaceCopies copies_;

@@ -91,8 +91,9 @@ struct Report {
 
 class Checker {
   public:
-    /// Call before the first packet.
-    void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
+    /// `tracker` is told what is known of queue pairs before the first packet.
+    explicit Checker(flow::Tracker& tracker) : tracker_(tracker) {}
+
     /// Call before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
     /// Call before finish(), if add_at_one_point() was called.
@@ -104,10 +105,12 @@ class Checker {
     /// Call in capture order. `bytes`: the whole frame. `frame`: from 1.
     void add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
              util::Bytes bytes);
-    /// The same for a frame of a capture at one point. `length`: bytes of the frame.
+    /// The same for a frame of a capture at one point. `stream`: from the tracker, to which the caller
+    /// has added the packet.
     void add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                          std::size_t length);
+                          std::uint64_t stream);
 
+    /// Finishes the tracker, too.
     Report finish();
 
   private:
@@ -151,7 +154,7 @@ class Checker {
 
     bool packets_may_be_missing_ = false;
     FrameMatcher passages_;
-    flow::Tracker tracker_;
+    flow::Tracker& tracker_;
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // by the tracker's stream number
     std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame number

@@ -104,17 +104,18 @@ bool comes_first(const Cause& a, const Cause& b) {
 
 // A sender may leave the ICRC to its adapter, so it is judged only where the packet arrived.
 void Explainer::check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                      std::size_t wire_length) {
+                      std::uint64_t stream) {
     const auto key = flow::StreamKey::of(packet);
     if (!packet.icrc || packet.icrc->status != wire::IcrcStatus::Bad || (key && key->dst == place_))
-        return checker_.add_at_one_point(frame, t_ns, packet, wire_length);
+        return checker_.add_at_one_point(frame, t_ns, packet, stream);
     wire::Packet judged = packet;
     judged.icrc->status = wire::IcrcStatus::Unchecked;
-    checker_.add_at_one_point(frame, t_ns, judged, wire_length);
+    checker_.add_at_one_point(frame, t_ns, judged, stream);
 }
 
 Explanation Explainer::explanation() {
-    traffic_.finish();
+    tracker_.finish();
+    traffic_.finish(tracker_);
     const Whole whole{traffic_, logs_, has_capture_, place_};
     const std::vector<Direction> directions = directions_of(traffic_, logs_);
     std::vector<Course> courses;

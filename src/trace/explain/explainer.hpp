@@ -1,6 +1,7 @@
 // Applies the rules: from packets and log events to causes, the most probable one first.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "trace/conformance/checker.hpp"
@@ -12,16 +13,13 @@ namespace explain {
 
 class Explainer {
   public:
-    explicit Explainer(const flow::Limits& limits = flow::Limits()) : traffic_(limits) {}
+    explicit Explainer(const flow::Limits& limits = flow::Limits()) : tracker_(limits) {}
 
     /// Call for all events of all logs before the first packet.
     void learn(const runlog::Event& event) { logs_.learn(event); }
     /// Sets the address of a role's host.
     void place(const std::string& role, const flow::Host& host) { logs_.place(role, host); }
-    void know(const flow::KnownQueuePair& pair) {
-        traffic_.know(pair);
-        checker_.know(pair);
-    }
+    void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
     /// Sets the host at which the capture was made.
     void captured_at(const flow::Host& host) { place_ = host; }
     /// `packet` was decoded with its ICRC. `frame`: number in the capture, from 1.
@@ -29,19 +27,22 @@ class Explainer {
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
              std::size_t wire_length, util::Bytes bytes) {
         has_capture_ = true;
-        traffic_.add(frame, t_ns, packet, wire_length, bytes);
-        check(frame, t_ns, packet, wire_length);
+        const std::uint64_t stream =
+            tracker_.add(std::chrono::nanoseconds(t_ns), packet, wire_length);
+        traffic_.add(frame, t_ns, packet, stream, bytes);
+        check(frame, t_ns, packet, stream);
     }
 
     Explanation explanation();
 
   private:
     void check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-               std::size_t wire_length);
+               std::uint64_t stream);
 
     Logs logs_;
+    flow::Tracker tracker_;
     Traffic traffic_;
-    conformance::Checker checker_;
+    conformance::Checker checker_{tracker_};
     std::optional<flow::Host> place_;
     bool has_capture_ = false;
 };

@@ -32,8 +32,7 @@ void Traffic::see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Pa
 }
 
 void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                  std::size_t wire_length, util::Bytes bytes) {
-    const std::uint64_t number = tracker_.add(std::chrono::nanoseconds(t_ns), packet, wire_length);
+                  std::uint64_t number, util::Bytes bytes) {
     const auto key = flow::StreamKey::of(packet);
     if (!key)
         return see_dropped(frame, t_ns, packet, bytes);
@@ -108,9 +107,8 @@ void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamK
     cm_.push_back(std::move(seen));
 }
 
-void Traffic::finish() {
-    tracker_.finish();
-    tracker_.for_each_stream([this](const flow::StreamFacts& facts) {
+void Traffic::finish(const flow::Tracker& tracker) {
+    tracker.for_each_stream([this](const flow::StreamFacts& facts) {
         const auto known = by_number_.find(facts.number);
         if (known == by_number_.end())
             return;

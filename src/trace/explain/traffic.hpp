@@ -69,15 +69,11 @@ struct Dropped {
 
 class Traffic {
   public:
-    explicit Traffic(const flow::Limits& limits) : tracker_(limits) {}
-
-    /// Call before the first packet.
-    void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
-    /// Call in capture order. `packet` must be decoded with its ICRC.
+    /// Call in capture order. `packet` must be decoded with its ICRC. `stream`: from the tracker.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-             std::size_t wire_length, util::Bytes bytes);
-    /// Call after the last packet.
-    void finish();
+             std::uint64_t stream, util::Bytes bytes);
+    /// Call after the tracker's finish().
+    void finish(const flow::Tracker& tracker);
 
     const std::vector<Stream>& streams() const { return streams_; }
     const std::vector<CmSeen>& cm() const { return cm_; }
@@ -94,7 +90,6 @@ class Traffic {
     void see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
                 const wire::Packet& packet);
 
-    flow::Tracker tracker_;
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;
     std::vector<CmSeen> cm_;

@@ -19,7 +19,9 @@ class Twins {
         now_ += 5'000;
         for (const auto side : {LinkSide::Ingress, LinkSide::Egress})
             keeps_all_.add(frames_, side, now_, decoded, frame);
-        has_window_.add_at_one_point(frames_, now_, decoded, frame.size());
+        const std::uint64_t stream =
+            tracker_.add(std::chrono::nanoseconds(now_), decoded, frame.size());
+        has_window_.add_at_one_point(frames_, now_, decoded, stream);
     }
     void wait(std::int64_t ns) { now_ += ns; }
 
@@ -33,7 +35,8 @@ class Twins {
     }
 
   private:
-    conformance::Checker keeps_all_, has_window_;
+    flow::Tracker tracker_of_all_, tracker_;
+    conformance::Checker keeps_all_{tracker_of_all_}, has_window_{tracker_};
     std::uint64_t frames_ = 0;
     std::int64_t now_ = 1'000'000'000;
 };

@@ -33,10 +33,10 @@ class Trace {
                                   .path_mtu = mtu,
                                   .sq_psn = wire::Psn(*first_psn),
                                   .retry = {.ack_timeout_ns = timeout_ns, .retry_count = 3}};
-        checker_.know(pair);
+        tracker_.know(pair);
         std::swap(pair.qpn, pair.dest_qpn);
         pair.sq_psn.reset();
-        checker_.know(pair);
+        tracker_.know(pair);
     }
 
     conformance::Checker& checker() { return checker_; }
@@ -104,7 +104,8 @@ class Trace {
         return frames_;
     }
 
-    conformance::Checker checker_;
+    flow::Tracker tracker_;
+    conformance::Checker checker_{tracker_};
     std::int64_t now_ = 1'000'000'000;
     std::uint64_t frames_ = 0;
     std::vector<std::vector<std::byte>> held_;

@@ -34,10 +34,14 @@ class Directions : public testing::Test {
     bool is_its_packet() {
         const auto made = packet({.from = 2, .to = 1, .qpn = 0x11}, opcode::send_only, 100, 8);
         const auto frame = wire::encode(made);
-        explain::Traffic traffic{flow::Limits()};
-        traffic.add(1, 1'000'000, wire::decode(frame, wire::LinkType::Ethernet, frame.size()),
-                    static_cast<std::uint32_t>(frame.size()), frame);
-        traffic.finish();
+        const auto decoded = wire::decode(frame, wire::LinkType::Ethernet, frame.size());
+        flow::Tracker tracker;
+        const std::uint64_t stream =
+            tracker.add(std::chrono::milliseconds(1), decoded, frame.size());
+        explain::Traffic traffic;
+        traffic.add(1, 1'000'000, decoded, stream, frame);
+        tracker.finish();
+        traffic.finish(tracker);
         const auto directions = explain::directions_of(traffic, logs_);
         for (const explain::Direction& one : directions)
             if (one.stream != nullptr && one.requester != nullptr)
