@@ -1,9 +1,10 @@
 // make_capture PACKETS FILE [KIND]: a pcap file of synthetic traffic, for the benchmarks; "-" is
-// standard output. KIND: traffic of hostile.hpp instead.
+// standard output. KIND: a number of connections (64), or traffic of hostile.hpp instead.
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <pcap/pcap.h>
@@ -11,16 +12,26 @@
 #include "bench/hostile.hpp"
 #include "bench/traffic.hpp"
 
+namespace {
+
+std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t made = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), made);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    return is_number ? std::optional(made) : std::nullopt;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-    std::uint64_t packets = 0;
-    const std::string_view count(argc == 3 || argc == 4 ? argv[1] : "");
-    const auto kind = argc == 4 ? bench::hostile(argv[3]) : std::nullopt;
-    if (const auto [end, error] =
-            std::from_chars(count.data(), count.data() + count.size(), packets);
-        count.empty() || error != std::errc() || end != count.data() + count.size() ||
-        (argc == 4 && !kind)) {
+    const bool has_kind = argc == 4;
+    const auto packets = argc == 3 || has_kind ? number(argv[1]) : std::nullopt;
+    const auto kind = has_kind ? bench::hostile(argv[3]) : std::nullopt;
+    const auto connections = has_kind ? number(argv[3]) : std::optional<std::uint64_t>(64);
+    if (!packets || (!kind && !connections)) {
         std::fputs(
-            "usage: make_capture PACKETS FILE [naks|descending|random|queue-pairs|reads|acks]\n",
+            "usage: make_capture PACKETS FILE "
+            "[CONNECTIONS|naks|descending|random|queue-pairs|reads|acks]\n",
             stderr);
         return 2;
     }
@@ -34,9 +45,9 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "make_capture: %s.\n", pcap_geterr(format.get()));
         return 1;
     }
-    bench::Traffic traffic;
+    bench::Traffic traffic(static_cast<unsigned>(connections.value_or(1)));
     bench::HostileTraffic hostile(kind.value_or(bench::Hostile::Naks));
-    for (std::uint64_t i = 0; i < packets; ++i) {
+    for (std::uint64_t i = 0; i < *packets; ++i) {
         const auto frame = kind ? hostile.next() : traffic.next();
         pcap_pkthdr header{};
         header.ts.tv_sec = static_cast<time_t>(frame.time.count() / 1'000'000'000);

@@ -138,6 +138,17 @@ void check_json(const conformance::Report& report, const CheckContext& context,
         util::Json& count = counts[std::string(conformance::name(one.code))];
         count = count.is_null() ? 1 : count.get<std::uint64_t>() + 1;
     }
+    std::uint64_t left_out = 0;
+    for (const conformance::LeftOut& more : report.left_out) {
+        if (!more.is_unknowable) {
+            left_out += more.count;
+            continue;
+        }
+        util::Json& count = counts[std::string(conformance::name(more.code))];
+        count = (count.is_null() ? 0 : count.get<std::uint64_t>()) + more.count;
+    }
+    if (left_out != 0)
+        write(fmt::format(",\"deviations_left_out\":{}", left_out));
     write(",\"cannot_be_judged\":" + counts.dump() + "}\n");
 }
 

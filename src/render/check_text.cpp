@@ -234,6 +234,9 @@ class Text {
         std::map<conformance::Code, std::uint64_t> counts;
         for (const conformance::Finding& one : report_.unknowable)
             ++counts[one.code];
+        for (const conformance::LeftOut& more : report_.left_out)
+            if (more.is_unknowable)
+                counts[more.code] += more.count;
         for (const auto& [code, count] : counts)
             line(fmt::format(
                 "{:>7}  {}{}", count, util::padded(name(code), 26),
@@ -255,6 +258,11 @@ class Text {
                                    blamed(report_, context_, one), section(one.code)))));
             remark(sentence(one), 9, util::TextRole::Plain);
         });
+        for (const conformance::LeftOut& more : report_.left_out)
+            if (!more.is_unknowable)
+                line(style_(util::TextRole::Notice,
+                            fmt::format("  ... and {} more {} of #{}: too many to keep", more.count,
+                                        name(more.code), more.connection + 1)));
     }
 
     void counters() {

@@ -10,7 +10,7 @@
 // may end much later. A capture at one point takes memory for its connections, not for its packets: as
 // soon as both directions and the path MTU are known, the models take each packet as it comes, and
 // remember what may still be repeated or answered. Until then a direction has a backlog of at most
-// 4096 packets.
+// 4096 packets, and all directions together one of some 65,536.
 #pragma once
 
 #include <cstdint>
@@ -76,12 +76,21 @@ struct OnePoint {
     std::optional<flow::Host> host;  ///< nullopt: unknown
 };
 
+struct LeftOut {
+    Code code{};
+    std::size_t connection = 0;
+    bool forward = true;
+    bool is_unknowable = false;
+    std::uint64_t count = 0;
+};
+
 struct Report {
     std::optional<OnePoint> one_point;
     std::vector<ConnectionReport> connections;
     std::vector<Recovery> recoveries;  ///< in the order of their frames
     Findings findings;                 ///< in the same order
     Findings unknowable;               ///< in the same order: a missing packet may explain them
+    std::vector<LeftOut> left_out;     ///< findings beyond HalfFindings::most
     std::vector<HostReport> hosts;
     std::uint64_t frames = 0;
     std::uint64_t not_judged = 0;  ///< RoCE packets outside of reliable connections
@@ -93,6 +102,12 @@ class Checker {
   public:
     /// `tracker` is told what is known of queue pairs before the first packet.
     explicit Checker(flow::Tracker& tracker) : tracker_(tracker) {}
+    // The models refer to what they share.
+    Checker(const Checker&) = delete;
+    Checker(Checker&&) = delete;
+    Checker& operator=(const Checker&) = delete;
+    Checker& operator=(Checker&&) = delete;
+    ~Checker() = default;
 
     /// Call before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
@@ -116,9 +131,9 @@ class Checker {
   private:
     struct Stream {
         flow::StreamKey key;
-        std::uint64_t first_frame = 0;  // 0: none
-        std::uint64_t packets = 0;      // of a capture at one point
-        std::vector<std::pair<LinkSide, ObservedPacket>> seen;
+        std::uint64_t first_frame = 0;                          // 0: none
+        std::uint64_t packets = 0;                              // of a capture at one point
+        std::vector<std::pair<LinkSide, ObservedPacket>> seen;  // at one point: as sent
         std::unique_ptr<HalfCheck> half;  // for the requests in it; then `seen` is empty
         std::optional<std::size_t> peer;
         flow::Pairing pairing = flow::Pairing::None;
@@ -136,7 +151,8 @@ class Checker {
     // one_point.cpp
     void look_for_peer(std::size_t index);
     void run(std::size_t index);
-    void feed(const Stream& stream, LinkSide side, const ObservedPacket& seen);
+    void feed(const Stream& stream, const ObservedPacket& seen);
+    static ObservedPacket as_arrived(ObservedPacket seen);
     // connections.cpp
     void count(LinkSide side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
     HostReport& host(const flow::Host& host, flow::Network network);
@@ -155,6 +171,8 @@ class Checker {
     bool packets_may_be_missing_ = false;
     FrameMatcher passages_;
     flow::Tracker& tracker_;
+    Shared shared_;
+    std::size_t backlogs_ = 0;  // packets of directions that have no models yet
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // by the tracker's stream number
     std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame number

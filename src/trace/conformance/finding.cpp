@@ -1,6 +1,7 @@
 #include "trace/conformance/finding.hpp"
 
 #include <array>
+#include <utility>
 
 namespace conformance {
 namespace {
@@ -61,6 +62,17 @@ std::string_view section(Code code) {
 
 bool may_be_a_missing_packet(Code code) {
     return rows[static_cast<std::size_t>(code)].may_be_a_missing_packet;
+}
+
+Finding& HalfFindings::add(Finding finding) {
+    Count& count = counts_[finding.code];
+    if (shared_.findings >= most && count.kept >= least_of_each) {
+        ++count.left_out;
+        return left_out_ = std::move(finding);
+    }
+    ++shared_.findings;
+    ++count.kept;
+    return kept_.emplace_back(std::move(finding));
 }
 
 }  // namespace conformance

@@ -2,7 +2,10 @@
 // Architecture Specification, volume 1, that it violates.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,5 +64,43 @@ struct Finding {
 };
 
 using Findings = std::vector<Finding>;
+
+/// What all directions have in common.
+struct Shared {
+    std::size_t findings = 0;    ///< kept
+    std::size_t directions = 0;  ///< with models that have a window
+
+    /// Number of acknowledged requests that a requester with a window remembers: after a loss of
+    /// acknowledgements, it may send them again.
+    std::size_t window() const {
+        constexpr std::size_t least = 64, most_of_one = 4096, most = 262'144;
+        return std::clamp(most / std::max<std::size_t>(directions, 1), least, most_of_one);
+    }
+};
+
+/// The findings about one direction. Those of all directions have a limit, beyond which only the first
+/// few of each code are kept, and the others counted.
+class HalfFindings {
+  public:
+    static constexpr std::size_t most = 20'000;      ///< of all directions
+    static constexpr std::size_t least_of_each = 8;  ///< of a code and direction
+
+    explicit HalfFindings(Shared& shared) : shared_(shared) {}
+
+    /// The reference is valid until the next call.
+    Finding& add(Finding finding);
+
+    Findings& kept() { return kept_; }
+    struct Count {
+        std::uint64_t kept = 0, left_out = 0;
+    };
+    const std::map<Code, Count>& counts() const { return counts_; }
+
+  private:
+    Shared& shared_;
+    Findings kept_;
+    std::map<Code, Count> counts_;
+    Finding left_out_;  // the last one
+};
 
 }  // namespace conformance

@@ -12,8 +12,13 @@ namespace conformance {
 
 class HalfCheck {
   public:
-    HalfCheck(const HalfConnectionFacts& facts, Keep keep)
-        : facts_(facts), responder_(facts, findings_, keep), requester_(facts, findings_, keep) {}
+    HalfCheck(const HalfConnectionFacts& facts, Keep keep, Shared& shared)
+        : facts_(facts),
+          findings_(shared),
+          responder_(facts, findings_, keep),
+          requester_(facts, findings_, keep, shared) {
+        shared.directions += keep == Keep::Window ? 1 : 0;
+    }
     // The models refer to the findings.
     HalfCheck(const HalfCheck&) = delete;
     HalfCheck(HalfCheck&&) = delete;
@@ -39,11 +44,11 @@ class HalfCheck {
     const HalfConnectionFacts& facts() const { return facts_; }
     const Responder& responder() const { return responder_; }
     const Requester& requester() const { return requester_; }
-    Findings& findings() { return findings_; }
+    HalfFindings& findings() { return findings_; }
 
   private:
     HalfConnectionFacts facts_;
-    Findings findings_;
+    HalfFindings findings_;
     Responder responder_;
     Requester requester_;
     Counts counts_;

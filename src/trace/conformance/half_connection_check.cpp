@@ -11,17 +11,18 @@ HalfConnection Checker::half_of(const Stream& requests, const Stream* responses)
     HalfConnection half;
     half.requests = requests.key;
     half.facts = requests.facts;
-    for (const auto& [side, seen] : requests.seen)
-        if (seen.opcode->is_request())
-            half.steps.push_back(
-                {side == LinkSide::Ingress ? StepKind::RequestSent : StepKind::RequestArrived,
-                 seen});
+    const auto add = [&](const Stream& stream, bool is_request, StepKind sent, StepKind arrived) {
+        for (const auto& [side, seen] : stream.seen) {
+            if (is_request ? !seen.opcode->is_request() : !seen.opcode->is_response())
+                continue;
+            half.steps.push_back({side == LinkSide::Ingress ? sent : arrived, seen});
+            if (stream.packets != 0)
+                half.steps.push_back({arrived, as_arrived(seen)});
+        }
+    };
+    add(requests, true, StepKind::RequestSent, StepKind::RequestArrived);
     if (responses != nullptr)
-        for (const auto& [side, seen] : responses->seen)
-            if (seen.opcode->is_response())
-                half.steps.push_back(
-                    {side == LinkSide::Ingress ? StepKind::ResponseSent : StepKind::ResponseArrived,
-                     seen});
+        add(*responses, false, StepKind::ResponseSent, StepKind::ResponseArrived);
     std::ranges::stable_sort(half.steps, {}, [](const Step& step) { return step.seen.frame; });
     return half;
 }
@@ -40,7 +41,7 @@ void Checker::check(Stream& stream, const Stream* peer, std::size_t connection, 
     if (stream.half)
         return report({stream.key, stream.facts, {}}, *stream.half, connection, forward, out);
     const HalfConnection half = half_of(stream, peer);
-    HalfCheck all(half.facts, Keep::All);
+    HalfCheck all(half.facts, Keep::All, shared_);
     for (const Step& step : half.steps)
         all.take(step.kind, step.seen);
     report(half, all, connection, forward, out);
@@ -54,7 +55,7 @@ void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t c
     check.finish(report_.end_ns);
     const Responder& responder = check.responder();
     const Requester& requester = check.requester();
-    Findings& findings = check.findings();
+    Findings& findings = check.findings().kept();
     out.requests = counts.requests;
     out.responses = counts.responses;
     out.lost = counts.lost;
@@ -78,6 +79,13 @@ void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t c
     findings.erase(unjudged, findings.end());
     out.findings = findings.size();
     out.unknowable = unknowable.size();
+    for (const auto& [code, count] : check.findings().counts()) {
+        if (count.left_out == 0)
+            continue;
+        const bool judged = is_judged(half, code);
+        (judged ? out.findings : out.unknowable) += count.left_out;
+        report_.left_out.push_back({code, connection, forward, !judged, count.left_out});
+    }
     std::vector<Recovery> found;
     if (!report_.one_point)
         found = recoveries(half, responder, requester, findings);

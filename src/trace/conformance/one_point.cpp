@@ -7,8 +7,9 @@
 namespace conformance {
 namespace {
 
-constexpr std::size_t least_backlog = 256;  // packets
+constexpr std::size_t least_backlog = 64;  // packets
 constexpr std::size_t most_backlog = 4096;
+constexpr std::size_t most_backlogs = 65'536;  // of all directions
 
 }  // namespace
 
@@ -31,12 +32,12 @@ void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wir
     Stream& stream = streams_[index];
     if (stream.first_frame == 0)
         stream.first_frame = frame;
-    for (const auto side : {LinkSide::Ingress, LinkSide::Egress}) {
-        seen.fate = side == LinkSide::Ingress && damaged ? Fate::Corrupted : Fate::Passed;
-        if (stream.half)
-            feed(stream, side, seen);
-        else
-            stream.seen.emplace_back(side, seen);
+    seen.fate = damaged ? Fate::Corrupted : Fate::Passed;
+    if (stream.half) {
+        feed(stream, seen);
+    } else {
+        stream.seen.emplace_back(LinkSide::Ingress, seen);
+        ++backlogs_;
     }
     ++stream.packets;
     if (!stream.peer && stream.packets % least_backlog == 0)
@@ -49,7 +50,7 @@ void Checker::look_for_peer(std::size_t index) {
     const Stream& stream = streams_[index];
     const auto facts = tracker_.facts_of(stream.key);
     const auto peer = facts ? by_number_.find(facts->peer) : by_number_.end();
-    const bool is_full = stream.seen.size() >= 2 * most_backlog;
+    const bool is_full = stream.seen.size() >= most_backlog || backlogs_ >= most_backlogs;
     if (peer != by_number_.end() && (facts->path_mtu != 0 || is_full || stream.half)) {
         Stream& other = streams_[peer->second];
         streams_[index].peer = peer->second;
@@ -62,32 +63,41 @@ void Checker::look_for_peer(std::size_t index) {
 
 // Starts the models of a stream and of its peer, and gives them the packets so far.
 void Checker::run(std::size_t index) {
-    std::vector<std::pair<const Stream*, std::pair<LinkSide, ObservedPacket>>> backlog;
+    std::vector<std::pair<const Stream*, ObservedPacket>> backlog;
     const auto start = [&](Stream& stream) {
         if (stream.half)
             return;
         if (const auto facts = tracker_.facts_of(stream.key))
             settle_facts(stream, *facts);
-        stream.half = std::make_unique<HalfCheck>(stream.facts, Keep::Window);
-        for (const auto& one : std::exchange(stream.seen, {}))
-            backlog.emplace_back(&stream, one);
+        stream.half = std::make_unique<HalfCheck>(stream.facts, Keep::Window, shared_);
+        backlogs_ -= stream.seen.size();
+        for (const auto& [side, seen] : std::exchange(stream.seen, {}))
+            backlog.emplace_back(&stream, seen);
     };
     Stream& stream = streams_[index];
     start(stream);
     if (stream.peer)
         start(streams_[*stream.peer]);
-    std::ranges::stable_sort(backlog, {}, [](const auto& one) { return one.second.second.frame; });
+    std::ranges::stable_sort(backlog, {}, [](const auto& one) { return one.second.frame; });
     for (const auto& [from, seen] : backlog)
-        feed(*from, seen.first, seen.second);
+        feed(*from, seen);
 }
 
-void Checker::feed(const Stream& stream, LinkSide side, const ObservedPacket& seen) {
-    const bool is_sent = side == LinkSide::Ingress;
-    if (seen.is_request())
-        stream.half->take(is_sent ? StepKind::RequestSent : StepKind::RequestArrived, seen);
-    else if (seen.is_response() && stream.peer)
-        streams_[*stream.peer].half->take(
-            is_sent ? StepKind::ResponseSent : StepKind::ResponseArrived, seen);
+// It was sent, and arrived.
+void Checker::feed(const Stream& stream, const ObservedPacket& seen) {
+    if (seen.is_request()) {
+        stream.half->take(StepKind::RequestSent, seen);
+        stream.half->take(StepKind::RequestArrived, as_arrived(seen));
+    } else if (seen.is_response() && stream.peer) {
+        HalfCheck& half = *streams_[*stream.peer].half;
+        half.take(StepKind::ResponseSent, seen);
+        half.take(StepKind::ResponseArrived, as_arrived(seen));
+    }
+}
+
+ObservedPacket Checker::as_arrived(ObservedPacket seen) {
+    seen.fate = Fate::Passed;
+    return seen;
 }
 
 }  // namespace conformance

@@ -14,16 +14,17 @@ std::string_view name(Cause cause) {
     return names[static_cast<std::size_t>(cause)];
 }
 
-Requester::Requester(const HalfConnectionFacts& facts, Findings& findings, Keep keep)
-    : facts_(facts), findings_(findings), keep_(keep) {}
+Requester::Requester(const HalfConnectionFacts& facts, HalfFindings& findings, Keep keep,
+                     const Shared& shared)
+    : facts_(facts), findings_(findings), keep_(keep), shared_(shared) {}
 
 Finding& Requester::report(Code code, const ObservedPacket& at, std::string text,
                            std::vector<std::uint64_t> because) {
-    return findings_.emplace_back(Finding{.code = code,
-                                          .frame = at.frame,
-                                          .t_ns = at.t_ns,
-                                          .text = std::move(text),
-                                          .because = std::move(because)});
+    return findings_.add({.code = code,
+                          .frame = at.frame,
+                          .t_ns = at.t_ns,
+                          .text = std::move(text),
+                          .because = std::move(because)});
 }
 
 void Requester::sent(const ObservedPacket& request) {
@@ -64,14 +65,14 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
                      .is_cut = request.is_cut});
     next_ = cursor_ = place + psns;
     sequence_.move_to(next_);
-    constexpr std::size_t often = 256;  // requests
+    constexpr std::size_t often = 64;  // requests
     if (keep_ == Keep::Window && sent_.size() % often == 0)
         forget();
 }
 
 // A requester repeats what is not acknowledged. Of the rest, some are kept: a response may be lost.
 void Requester::forget() {
-    constexpr std::ptrdiff_t most_acknowledged = 256;
+    const auto most_acknowledged = static_cast<std::ptrdiff_t>(shared_.window());
     constexpr std::ptrdiff_t most = 16'384;
     const auto open = std::ranges::upper_bound(
         sent_, acknowledged_, {}, [](const Sent& request) { return request.place + request.psns; });

@@ -33,7 +33,8 @@ struct Resend {
 
 class Requester {
   public:
-    Requester(const HalfConnectionFacts& facts, Findings& findings, Keep keep = Keep::All);
+    Requester(const HalfConnectionFacts& facts, HalfFindings& findings, Keep keep,
+              const Shared& shared);
 
     void sent(const ObservedPacket& request);
     void arrived(const ObservedPacket& response);
@@ -100,8 +101,9 @@ class Requester {
                     std::vector<std::uint64_t> because = {});
 
     HalfConnectionFacts facts_;
-    Findings& findings_;
+    HalfFindings& findings_;
     Keep keep_;
+    const Shared& shared_;
     bool is_begun_ = false;
     Sequence sequence_;
     ExtendedPsn next_ = 0;          // of the next new request

@@ -14,7 +14,7 @@ constexpr std::int64_t least_grace_ns = 500'000'000;
 
 }  // namespace
 
-Responder::Responder(const HalfConnectionFacts& facts, Findings& findings, Keep keep)
+Responder::Responder(const HalfConnectionFacts& facts, HalfFindings& findings, Keep keep)
     : facts_(facts), findings_(findings), keep_(keep), msn_is_known_(facts.is_told) {
     state_.is_synchronised = facts.first_psn.has_value();
     began_in_the_middle_ = !state_.is_synchronised;

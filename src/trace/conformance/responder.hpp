@@ -33,7 +33,7 @@ struct Arrival {
 
 class Responder {
   public:
-    Responder(const HalfConnectionFacts& facts, Findings& findings, Keep keep = Keep::All);
+    Responder(const HalfConnectionFacts& facts, HalfFindings& findings, Keep keep);
 
     void request(const ObservedPacket& arrived) {
         waiting_.push_back(arrived);
@@ -150,7 +150,7 @@ class Responder {
                 std::vector<std::uint64_t> because = {});
 
     HalfConnectionFacts facts_;
-    Findings& findings_;
+    HalfFindings& findings_;
     Keep keep_;
     Sequence sequence_;
     State state_;

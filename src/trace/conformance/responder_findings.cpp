@@ -15,11 +15,11 @@ constexpr std::int64_t usual_timeout_ns = 50'000'000;
 
 void Responder::report(Code code, const ObservedPacket& at, std::string text,
                        std::vector<std::uint64_t> because) {
-    findings_.push_back({.code = code,
-                         .frame = at.frame,
-                         .t_ns = at.t_ns,
-                         .text = std::move(text),
-                         .because = std::move(because)});
+    findings_.add({.code = code,
+                   .frame = at.frame,
+                   .t_ns = at.t_ns,
+                   .text = std::move(text),
+                   .because = std::move(because)});
 }
 
 void Responder::unexplained(Scan& scanned, const State& later, const ObservedPacket& sent) {

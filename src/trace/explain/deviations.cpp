@@ -1,4 +1,6 @@
 // Behaviour that the specification does not allow, as the check finds it.
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -37,13 +39,13 @@ class Deviations {
     void add(const conformance::Findings& findings, Certainty certainty,
              bool (*is_shown)(conformance::Code)) {
         constexpr std::size_t most = 10;  // 'rocecap check' has all
-        std::map<Kind, std::size_t> counts;
+        std::map<Kind, std::uint64_t> counts;
         std::vector<const Finding*> firsts;
         for (const Finding& one : findings)
             if (is_shown(one.code) && ++counts[kind_of(one)] == 1 && firsts.size() < most)
                 firsts.push_back(&one);
         for (const Finding* first : firsts)
-            add(*first, counts[kind_of(*first)], certainty);
+            add(*first, counts[kind_of(*first)] + left_out(*first), certainty);
     }
 
   private:
@@ -52,8 +54,17 @@ class Deviations {
         return {one.code, one.is_programs, one.connection, one.forward};
     }
 
+    std::uint64_t left_out(const Finding& like) const {
+        const auto found =
+            std::ranges::find_if(report_.left_out, [&](const conformance::LeftOut& more) {
+                return more.code == like.code && more.connection == like.connection &&
+                       more.forward == like.forward;
+            });
+        return found == report_.left_out.end() ? 0 : found->count;
+    }
+
     // `first`: the first of several equal ones.
-    void add(const Finding& first, std::size_t count, Certainty certainty) {
+    void add(const Finding& first, std::uint64_t count, Certainty certainty) {
         const conformance::ConnectionReport& at = report_.connections[first.connection];
         const bool is_responders = conformance::is_responders(first.code);
         const flow::Host& requester = first.forward ? at.from : at.to;
