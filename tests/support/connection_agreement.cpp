@@ -154,7 +154,7 @@ void expect_explain_agrees(const std::vector<json>& flows, const std::vector<jso
         traffic.add(frame->number, frame->time.count(), packet, stream, frame->bytes);
     }
     tracker.finish();
-    traffic.finish(tracker);
+    traffic.settle(tracker);
     for (const explain::Direction& one : explain::directions_of(traffic, logs)) {
         if (one.stream == nullptr || one.requester == nullptr || !one.is_reliable())
             continue;

@@ -1,9 +1,18 @@
 // The requests of a direction: which were retransmitted, and why.
+//
+// Memory: that of a Walk grows with what was retransmitted, not with the packets: forget() limits
+// both.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/explain/direction.hpp"
@@ -23,6 +32,7 @@ enum class Why : std::uint8_t {
     Early,       ///< retransmitted with the requests after it, too soon for any timer
     Damaged,     ///< the first copy, or its response, had a wrong ICRC
     Unanswered,  ///< it had no response until the end
+    Last = Unanswered,
 };
 
 struct Episode {
@@ -35,12 +45,33 @@ struct Episode {
     std::size_t packets = 1;  ///< retransmitted in one sequence, beginning with `again`
 };
 
+/// Packets with a wrong ICRC of one kind, and the first of them.
+struct Damaged {
+    std::uint64_t count = 0;
+    std::vector<const Seen*> first;         ///< at most 3
+    std::set<const wire::IcrcHint*> hints;  ///< without nullptr
+
+    void add(const Seen& seen);
+    /// Adds those of `other`: the first ones in the order of the capture.
+    void add(const Damaged& other);
+};
+
 struct Course {
     std::vector<Episode> episodes;
+    /// The numbers of request packets from one episode to the next.
+    struct Spacing {
+        std::size_t episodes = 0;
+        std::uint64_t last = 0;  ///< requests until the last episode
+        std::uint64_t least = UINT64_MAX, most = 0;
+    } spacing;
+    std::uint64_t requests = 0;  ///< packets, without damaged ones
+    std::uint64_t responses = 0;
     std::uint64_t messages = 0;  ///< request packets seen for the first time
     std::uint64_t repeats = 0;   ///< packets
     std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one was captured
     std::uint64_t filled = 0;    ///< of these, PSNs that were captured later
+    std::uint64_t rnr_naks = 0;
+    std::uint64_t asked = 0;  ///< requests that require a response, each counted once
     /// There are so many more ACKs than requests that at least half of the copies arrived, too.
     bool are_copies_answered = false;
     std::size_t answered = 0;  ///< requests that have a response
@@ -48,15 +79,110 @@ struct Course {
     std::int64_t fastest_ns = 0;
     const Seen* newest = nullptr;  ///< the last request seen for the first time
     const Seen* last_answer = nullptr;
+    /// A request with the PSN of the first response, or a later one, was captured before it.
+    bool was_first_answer_sent = false;
     /// The request retransmitted without a response until the end, and its copies; nullptr: none.
     const Seen* silent = nullptr;
     std::vector<const Seen*> silent_copies;
+    /// The first requests whose PSN does not follow the one before, with that one.
+    std::vector<std::pair<const Seen*, const Seen*>> jumps;
+
+    /// The packets that receivers dropped: without a hint, right with another source port, or right
+    /// with another change.
+    struct Damage {
+        Damaged unexplained, port, other;
+        /// Packets of a sender that leaves the ICRC to its adapter, right with another change.
+        Damaged trusted;
+    } damage;
 
     std::size_t count(Why why) const;
     const Episode* first(Why why) const;
     std::int64_t cost_of(Why why) const;
+    /// Number of episodes of this kind that cost at least so much.
+    std::size_t count(Why why, std::int64_t least_ns) const;
+
+    /// Episodes that a Walk has forgotten.
+    struct Forgotten {
+        std::size_t count = 0;
+        std::int64_t cost_ns = 0;
+    };
+    std::array<Forgotten, static_cast<std::size_t>(Why::Last) + 1> forgotten{};
 };
 
-Course course_of(const Direction& direction);
+/// Follows a direction through a capture.
+class Walk {
+  public:
+    /// Takes the packets behind those of the last call. The packets must stay where they are, except
+    /// those that forget() does not hold.
+    void go_on(const Direction& direction);
+
+    /// Calls `hold` for each packet that the walk refers to. Forgets requests up to this frame, and
+    /// all but `most` episodes.
+    void forget(std::uint64_t frame, std::size_t most,
+                const std::function<void(const Seen*)>& hold);
+
+    /// Call once, after the last packet.
+    Course finish(const Direction& direction);
+
+  private:
+    struct Sent {
+        const Seen* last = nullptr;  // the newest copy
+        const Seen* first = nullptr;
+        const Seen* answer = nullptr;  // the first that covers it, since its first copy
+        std::uint32_t width = 1;
+        std::uint32_t answers = 0;  // responses with this PSN
+    };
+    static constexpr std::size_t no_episode = std::numeric_limits<std::size_t>::max();
+    struct Gap {
+        wire::Psn first;
+        std::uint32_t count = 0;
+        const Seen* behind = nullptr;
+        bool is_filled = false;
+        std::size_t episode = no_episode;
+    };
+    using Gaps = std::vector<Gap>;
+
+    // course.cpp
+    void see_damaged(const Seen& seen);
+    void ask(const Seen& request);
+    void pass(const Seen& request, std::uint32_t width);
+    void come_again(const Seen& request, std::uint32_t width);
+    bool follows(const Seen& request, const Seen& last) const;
+    Gaps::iterator gap_with(wire::Psn psn);
+    void fill(Gap& gap, const Seen& request);
+    void reordered(const Gap& gap, const Seen& again, const Sent& sent);
+    const Seen* answered_read(const Seen& again) const;
+    void judge(const Seen& request, const Sent& sent);
+    void note(Episode episode);
+    void take(const Seen& response);
+    void cover(wire::Psn psn, const Seen& response);
+    // course_end.cpp
+    void limit_episodes(std::size_t most);
+    void settle(Episode& episode) const;
+    void find_late_doubles();
+    void find_silence(const Direction& direction);
+
+    // Maximum delay of a packet that was overtaken on the path.
+    static constexpr std::int64_t overtaken_ns = 10'000'000;
+    static constexpr std::size_t newest_gaps = 64;
+
+    Course course_;
+    std::uint64_t frame_ = 0;  // of the last packet taken
+    std::uint32_t path_mtu_ = 0;
+    bool has_begun_ = false;
+    wire::Psn next_, acked_;
+    std::unordered_map<std::uint32_t, Sent> sent_;
+    Gaps gaps_;
+    std::array<const Seen*, 64> reads_{};  // the newest
+    std::size_t read_count_ = 0;
+    const Seen* last_ = nullptr;
+    const Seen* nak_ = nullptr;
+    const Seen* rnr_ = nullptr;
+    std::uint64_t damaged_frame_ = 0;  // of the newest damaged packet before the request
+    std::optional<wire::Psn> newest_asked_;
+    bool in_episode_ = false;
+    std::optional<std::size_t> sequence_;  // the episode that a retransmission continues
+    std::size_t asked_ = 0, asked_again_ = 0, acks_ = 0;
+};
 
 }  // namespace explain

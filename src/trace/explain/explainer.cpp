@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 
 #include "trace/explain/rules.hpp"
 
@@ -113,15 +116,46 @@ void Explainer::check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet
     checker_.add_at_one_point(frame, t_ns, judged, stream);
 }
 
+void Explainer::forget() {
+    traffic_.settle(tracker_);
+    const std::size_t each = most_ / traffic_.streams().size();
+    const Traffic::Share share{.first = std::clamp<std::size_t>(each / 8, 2, 32),
+                               .newest = std::max<std::size_t>(each / 4, 2),
+                               .special = each / 8};
+    const std::size_t episodes = std::max<std::size_t>(each / 16, 2);
+    std::unordered_set<const Seen*> held;
+    const auto hold = [&held](const Seen* seen) { held.insert(seen); };
+    for (const Direction& direction : directions_of(traffic_, logs_)) {
+        if (direction.stream == nullptr ||
+            (share.has_all(*direction.stream) &&
+             (direction.back == nullptr || share.has_all(*direction.back))))
+            continue;
+        const auto& packets = direction.stream->packets;
+        const auto window = std::min(share.newest, packets.size());
+        Walk& walk = walks_[direction.stream->number];
+        walk.go_on(direction);
+        walk.forget(std::prev(packets.end(), static_cast<std::ptrdiff_t>(window))->frame, episodes,
+                    hold);
+    }
+    traffic_.forget(held, share);
+    next_ = std::max(most_, 2 * traffic_.kept());
+}
+
 Explanation Explainer::explanation() {
     tracker_.finish();
-    traffic_.finish(tracker_);
+    traffic_.settle(tracker_);
     const Whole whole{traffic_, logs_, has_capture_, place_};
     const std::vector<Direction> directions = directions_of(traffic_, logs_);
     std::vector<Course> courses;
     courses.reserve(directions.size());
-    for (const Direction& direction : directions)
-        courses.push_back(course_of(direction));
+    for (const Direction& direction : directions) {
+        Walk walk;
+        if (const auto begun = walks_.find(direction.stream ? direction.stream->number : 0);
+            begun != walks_.end())
+            walk = std::move(begun->second);
+        walk.go_on(direction);
+        courses.push_back(walk.finish(direction));
+    }
 
     Explanation out;
     out.packets = traffic_.packets();

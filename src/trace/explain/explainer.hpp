@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <optional>
+#include <unordered_map>
 
 #include "trace/conformance/checker.hpp"
 #include "trace/explain/cause.hpp"
+#include "trace/explain/course.hpp"
 #include "trace/explain/logs.hpp"
 #include "trace/explain/traffic.hpp"
 
@@ -13,7 +15,14 @@ namespace explain {
 
 class Explainer {
   public:
-    explicit Explainer(const flow::Limits& limits = flow::Limits()) : tracker_(limits) {}
+    /// It keeps all packets of a capture that has at most so many. Of a longer one, it keeps those that
+    /// the rules may need, about as many in all; then the number of packets lost, retransmitted and
+    /// damaged stays exact for each connection, until these are too many as well.
+    static constexpr std::size_t most_packets = std::size_t{1} << 17;
+
+    explicit Explainer(const flow::Limits& limits = flow::Limits(),
+                       std::size_t packets = most_packets)
+        : tracker_(limits), most_(packets), next_(packets) {}
 
     /// Call for all events of all logs before the first packet.
     void learn(const runlog::Event& event) { logs_.learn(event); }
@@ -31,6 +40,8 @@ class Explainer {
             tracker_.add(std::chrono::nanoseconds(t_ns), packet, wire_length);
         traffic_.add(frame, t_ns, packet, stream, bytes);
         check(frame, t_ns, packet, stream);
+        if (traffic_.kept() >= next_)
+            forget();
     }
 
     Explanation explanation();
@@ -38,6 +49,7 @@ class Explainer {
   private:
     void check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                std::uint64_t stream);
+    void forget();
 
     Logs logs_;
     flow::Tracker tracker_;
@@ -45,6 +57,8 @@ class Explainer {
     conformance::Checker checker_{tracker_};
     std::optional<flow::Host> place_;
     bool has_capture_ = false;
+    std::unordered_map<std::uint64_t, Walk> walks_;  // by the number of the requests' stream
+    std::size_t most_, next_;                        // packets; the next time to forget some
 };
 
 }  // namespace explain

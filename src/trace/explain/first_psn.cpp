@@ -64,10 +64,7 @@ class FirstPsn {
                                   (requester != nullptr && requester->sq_psn == first.psn);
         const std::int32_t ahead = distance(first.psn, answer.psn);
         constexpr std::int32_t far = 4096;
-        const bool was_sent = std::ranges::any_of(direction_.requests, [&](const Seen* one) {
-            return one->frame < answer.frame && distance(answer.psn, one->psn) >= 0;
-        });
-        if ((ahead >= 0 && was_sent) || (ahead == 0))
+        if ((ahead >= 0 && case_.course.was_first_answer_sent) || (ahead == 0))
             return false;
         if (ahead < 0 && !is_the_first && ahead > -far && !was_ignored(answer))
             return false;

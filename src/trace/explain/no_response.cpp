@@ -117,16 +117,14 @@ class NoResponse {
         const std::uint64_t entries =
             case_.whole.logs.entries_of(responder->role, *responder->recv_cq);
         const wire::Psn acked = case_.course.last_answer->psn;
-        std::uint64_t taken = 0;
+        std::uint64_t taken = direction_.stream->forgotten_receives;
         std::optional<wire::Psn> newest;
         for (const Seen* request : direction_.requests) {
             const bool is_new = !newest || distance(*newest, request->psn) > 0;
             if (!is_new || distance(request->psn, acked) < 0)
                 continue;
             newest = request->psn;
-            const bool takes_receive =
-                request->is(wire::Operation::Send) || request->opcode->has(wire::header::immdt);
-            taken += takes_receive && request->opcode->ends_message() ? 1 : 0;
+            taken += takes_receive(*request) ? 1 : 0;
         }
         const auto polled = static_cast<std::uint64_t>(
             std::ranges::lower_bound(responder->receive_times, case_.course.silent->t_ns) -

@@ -28,24 +28,24 @@ void explain_capture(const Case& one, Causes& causes) {
         one.cause(Code::OneSidedCapture, knows_success ? Certainty::Certain : Certainty::Likely,
                   fmt::format("the capture has {} requests and no response, and the requester "
                               "continued: the responses took a path that was not captured.",
-                              direction.requests.size()));
+                              one.course.requests));
     cause.add(evidence(*direction.requests.front()));
     cause.add(evidence(*direction.requests.back()));
     causes.push_back(std::move(cause));
 }
 
 void explain_missing_requests(const Whole& whole, Causes& causes) {
-    constexpr std::ptrdiff_t least = 3;
+    constexpr std::uint64_t least = 3;
     using Way = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
     const auto way = [](const flow::Host& from, const flow::Host& to) {
         return Way(from.high, from.low, to.high, to.low);
     };
     std::set<Way> with_requests;
     for (const Stream& stream : whole.traffic.streams())
-        if (std::ranges::any_of(stream.packets, &Seen::is_request))
+        if (stream.requests != 0)
             with_requests.insert(way(stream.key.src, stream.key.dst));
     for (const Stream& stream : whole.traffic.streams()) {
-        const auto answers = std::ranges::count_if(stream.packets, &Seen::is_response);
+        const std::uint64_t answers = stream.responses;
         if (answers < least || with_requests.contains(way(stream.key.dst, stream.key.src)))
             continue;
         Cause cause{

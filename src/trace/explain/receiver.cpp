@@ -23,14 +23,15 @@ void explain_receiver(const Case& one, Causes& causes) {
         direction.requests.empty() ? 0 : direction.requests.back()->t_ns - direction.begin_ns();
     const std::int64_t cost = one.course.cost_of(Why::NotReady);
     const bool is_fatal = error != nullptr || is_last;
-    if (!is_fatal && naks.size() < 3 && cost * 20 < lasted)
+    if (!is_fatal && one.course.rnr_naks < 3 && cost * 20 < lasted)
         return;
     Cause cause = one.cause(
         Code::ReceiverNotReady, Certainty::Certain,
-        naks.empty() ? std::string("the responder had no receive posted until the requester gave "
-                                   "up.")
-                     : fmt::format("the responder had no receive posted {}{}.", times(naks.size()),
-                                   is_fatal ? ", and the requester gave up" : ""));
+        naks.empty()
+            ? std::string("the responder had no receive posted until the requester gave "
+                          "up.")
+            : fmt::format("the responder had no receive posted {}{}.", times(one.course.rnr_naks),
+                          is_fatal ? ", and the requester gave up" : ""));
     cause.is_fatal = is_fatal;
     cause.cost_ns = cost;
     if (!naks.empty()) {

@@ -1,10 +1,8 @@
 // What the path did to packets.
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,24 +22,12 @@ void add_episode(Cause& cause, const Episode& episode) {
 }
 
 // Returns "every 100th packet" if the distances are similar, otherwise nothing.
-std::string pattern_of(const Direction& direction, const Course& course) {
-    std::vector<std::size_t> places;
-    std::size_t place = 0;
-    auto episode = course.episodes.begin();
-    for (const Seen* request : direction.requests) {
-        ++place;
-        for (; episode != course.episodes.end() && episode->again->frame <= request->frame;
-             ++episode)
-            places.push_back(place);
-    }
-    if (places.size() < 4)
+std::string pattern_of(const Course::Spacing& spacing) {
+    if (spacing.episodes < 4)
         return {};
-    std::vector<std::size_t> distances;
-    for (std::size_t i = 1; i < places.size(); ++i)
-        distances.push_back(places[i] - places[i - 1]);
-    const auto [least, most] = std::ranges::minmax(distances);
-    if (least > 4 && most - least <= std::max<std::size_t>(2, most / 10))
-        return fmt::format(", about every {} packets", (least + most) / 2);
+    if (spacing.least > 4 &&
+        spacing.most - spacing.least <= std::max<std::uint64_t>(2, spacing.most / 10))
+        return fmt::format(", about every {} packets", (spacing.least + spacing.most) / 2);
     return ", at irregular distances";
 }
 
@@ -97,54 +83,42 @@ class Recovery {
     }
 
     void damage() {
-        is_damaged_ = !direction_.damaged.empty();
+        const Course::Damage& damage = course_.damage;
+        Damaged corrupted = damage.unexplained, explained = damage.other;
         // A source port that fits few of many is a coincidence.
-        const auto ports = std::ranges::count_if(direction_.damaged, &has_port_hint);
-        const auto others = std::ranges::count(direction_.damaged, nullptr, &Seen::hint);
-        const bool are_ports_told = ports > others;
-        std::vector<const Seen*> corrupted, explained;
-        for (const Seen* one : direction_.damaged)
-            (one->hint == nullptr || (has_port_hint(one) && !are_ports_told) ? corrupted
-                                                                             : explained)
-                .push_back(one);
+        (damage.port.count > corrupted.count ? explained : corrupted).add(damage.port);
+        is_damaged_ = corrupted.count + explained.count != 0;
         // A mirror may rewrite the port of all packets, which are right for their receiver.
-        for (const auto* trusted : {&direction_.requests, &direction_.responses})
-            std::ranges::copy_if(*trusted, std::back_inserter(explained), [](const Seen* one) {
-                return one->hint != nullptr && !has_port_hint(one);
-            });
+        explained.add(damage.trusted);
         wrong(Code::WrongIcrc, Certainty::Likely, explained, "right " + hints_of(explained));
         wrong(Code::Corruption, Certainty::Certain, corrupted,
               "something on the path changed them, and their receiver drops them");
     }
 
-    static bool has_port_hint(const Seen* one) {
-        return one->hint != nullptr && one->hint->kind == wire::IcrcHint::Kind::SourcePort;
-    }
-
-    static std::string hints_of(const std::vector<const Seen*>& packets) {
+    static std::string hints_of(const Damaged& explained) {
         std::set<std::string_view> causes;
-        for (const Seen* one : packets)
-            causes.insert(one->hint->cause());
+        for (const wire::IcrcHint* hint : explained.hints)
+            causes.insert(hint->cause());
         std::string text;
         for (const std::string_view cause : causes)
             text += fmt::format("{}{}", text.empty() ? "" : "; or ", cause);
         return text;
     }
 
-    void wrong(Code code, Certainty certainty, const std::vector<const Seen*>& packets,
-               std::string_view how) {
-        if (packets.empty())
+    void wrong(Code code, Certainty certainty, const Damaged& packets, std::string_view how) {
+        if (packets.count == 0)
             return;
-        Cause& cause = add(code, certainty,
-                           fmt::format("{} of {} packets have a wrong ICRC: {}.", packets.size(),
-                                       direction_.damaged.size() + direction_.requests.size() +
-                                           direction_.responses.size(),
-                                       how),
-                           course_.cost_of(Why::Damaged) + course_.cost_of(Why::LostBefore));
+        const Course::Damage& damage = course_.damage;
+        Cause& cause =
+            add(code, certainty,
+                fmt::format("{} of {} packets have a wrong ICRC: {}.", packets.count,
+                            damage.unexplained.count + damage.port.count + damage.other.count +
+                                course_.requests + course_.responses,
+                            how),
+                course_.cost_of(Why::Damaged) + course_.cost_of(Why::LostBefore));
         cause.is_fatal = has_given_up();
-        constexpr std::size_t most = 3;
-        for (std::size_t i = 0; i < std::min(packets.size(), most); ++i)
-            cause.add(evidence(*packets[i]));
+        for (const Seen* one : packets.first)
+            cause.add(evidence(*one));
     }
 
     void unreliable() {
@@ -159,13 +133,9 @@ class Recovery {
                            packets(course_.gaps - course_.filled, "is", "are") +
                                " missing: the transport does not retransmit packets.",
                            0);
-        const Seen* last = nullptr;
-        for (const Seen* request : direction_.requests) {
-            if (last != nullptr && request->psn != last->psn + 1 && cause.evidence.size() < 4) {
-                cause.add(evidence(*last));
-                cause.add(evidence(*request));
-            }
-            last = request;
+        for (const auto& [before, behind] : course_.jumps) {
+            cause.add(evidence(*before));
+            cause.add(evidence(*behind));
         }
     }
 
@@ -174,10 +144,7 @@ class Recovery {
     // shows neither a loss nor a delay.
     std::size_t timed_out(Why why) const {
         const auto timeout = timeout_ns();
-        return static_cast<std::size_t>(
-            std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
-                return episode.why == why && (!timeout || episode.cost_ns * 2 >= *timeout);
-            }));
+        return timeout ? course_.count(why, (*timeout + 1) / 2) : course_.count(why);
     }
 
     // If the timeout is unknown, one retransmission is not sufficient evidence.
@@ -200,7 +167,7 @@ class Recovery {
         const std::size_t late = timed_out(Why::AnswerLate);
         const auto timeout = timeout_ns();
         const bool is_each = answered >= 3 && case_.error("RETRY_EXC_ERR") == nullptr &&
-                             answered * 5 >= asked() * 4 && lost == 0;
+                             answered * 5 >= course_.asked * 4 && lost == 0;
         const bool has_failed = case_.error("RETRY_EXC_ERR") != nullptr;
         const bool is_slow = timeout && course_.answered >= 3 && course_.are_copies_answered &&
                              course_.fastest_ns > *timeout;
@@ -245,28 +212,14 @@ class Recovery {
                                             : direction_.stream->facts.retry.ack_timeout_ns;
     }
 
-    // Requests that require a response, each counted once.
-    std::size_t asked() const {
-        std::size_t count = 0;
-        std::optional<wire::Psn> last;
-        for (const Seen* request : direction_.requests) {
-            if (last && distance(*last, request->psn) <= 0)
-                continue;
-            last = request->psn;
-            if (request->ack_req || request->is(wire::Operation::RdmaReadRequest))
-                ++count;
-        }
-        return count;
-    }
-
     void loss(std::size_t count) {
         const std::int64_t cost = course_.cost_of(Why::LostBefore) +
                                   course_.cost_of(Why::LostBehind) + course_.cost_of(Why::DataLost);
-        Cause& cause = add(
-            Code::Loss, Certainty::Likely,
-            fmt::format("packets were lost {}{}, and {} retransmitted.", times(count),
-                        pattern_of(direction_, course_), packets(course_.repeats, "was", "were")),
-            cost);
+        Cause& cause =
+            add(Code::Loss, Certainty::Likely,
+                fmt::format("packets were lost {}{}, and {} retransmitted.", times(count),
+                            pattern_of(course_.spacing), packets(course_.repeats, "was", "were")),
+                cost);
         cause.is_fatal = has_given_up();
         for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost})
             if (const Episode* episode = course_.first(why)) {

@@ -217,6 +217,8 @@ class Silence {
     bool was_captured(const Post& post) const {
         if (!post.psn_first || !post.psn_last)
             return !direction_.requests.empty();
+        if (direction_.stream != nullptr && post.t_ns <= direction_.stream->forgotten_ns)
+            return true;  // as far as is known
         const auto width =
             static_cast<std::uint32_t>(distance(*post.psn_first, *post.psn_last)) + 1;
         // The newest first: a request without completion is usually among them.

@@ -43,21 +43,63 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
     if (packet.opcode == nullptr || packet.malformed || packet.mad)
         return;
     if (packet.opcode->operation == wire::Operation::Cnp) {
-        cnps_.push_back({frame, t_ns});
+        cnps_.add(frame, t_ns, "CNP");
         return;
     }
     const auto [known, is_new] = by_number_.try_emplace(number, streams_.size());
     if (is_new) {
-        Stream& made = streams_.emplace_back();
+        Stream& made = streams_.emplace_back(&memory_);
         made.key = *key;
         made.number = number;
         made.src_port = packet.udp ? packet.udp->src_port : 0;
     }
     Stream& stream = streams_[known->second];
-    stream.packets.push_back(Seen::of(frame, t_ns, packet));
-    stream.damaged += stream.packets.back().is_damaged ? 1 : 0;
+    Seen& seen = stream.packets.emplace_back(Seen::of(frame, t_ns, packet));
+    ++kept_;
+    stream.requests += seen.is_request() ? 1 : 0;
+    stream.responses += seen.is_response() ? 1 : 0;
+    stream.damaged += seen.is_damaged ? 1 : 0;
     if (packet.icrc && packet.icrc->hint != nullptr)
-        stream.packets.back().hint = &*hints_.insert(*packet.icrc->hint).first;
+        seen.hint = &*hints_.insert(*packet.icrc->hint).first;
+    if (seen.is_marked)
+        marks_.add(frame, t_ns, marks_.count == 0 ? seen.text() : std::string());
+}
+
+void Traffic::forget(const std::unordered_set<const Seen*>& held, const Share& share) {
+    for (Stream& stream : streams_) {
+        if (share.has_all(stream))
+            continue;
+        const std::size_t all = stream.packets.size();
+        std::size_t place = 0, special = 0;
+        std::uint32_t largest = 0, q_key = 0;
+        const auto is_special = [&](const Seen& seen) {
+            const bool is_refusal = seen.is(wire::Operation::Acknowledge) && !seen.is_ack();
+            const bool differs = seen.payload > largest || seen.q_key != q_key;
+            largest = std::max(largest, seen.payload);
+            q_key = seen.q_key;
+            return (is_refusal || differs) && special++ < share.special;
+        };
+        std::erase_if(stream.packets, [&](const Seen& seen) {
+            ++place;
+            if (is_special(seen) || place <= share.first || all - place < share.newest ||
+                held.contains(&seen))
+                return false;
+            ++stream.forgotten;
+            stream.forgotten_ns = seen.t_ns;
+            if (!seen.is_request() ||
+                (stream.forgotten_psn && distance(*stream.forgotten_psn, seen.psn) <= 0))
+                return true;
+            stream.forgotten_psn = seen.psn;
+            stream.forgotten_receives += takes_receive(seen) ? 1 : 0;
+            return true;
+        });
+        kept_ -= all - stream.packets.size();
+    }
+}
+
+bool takes_receive(const Seen& request) {
+    return (request.is(wire::Operation::Send) || request.opcode->has(wire::header::immdt)) &&
+           request.opcode->ends_message();
 }
 
 void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
@@ -107,7 +149,7 @@ void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamK
     cm_.push_back(std::move(seen));
 }
 
-void Traffic::finish(const flow::Tracker& tracker) {
+void Traffic::settle(const flow::Tracker& tracker) {
     tracker.for_each_stream([this](const flow::StreamFacts& facts) {
         const auto known = by_number_.find(facts.number);
         if (known == by_number_.end())
@@ -121,8 +163,8 @@ void Traffic::finish(const flow::Tracker& tracker) {
 
 std::optional<Evidence> Traffic::evidence_of(std::uint64_t frame) const {
     for (const Stream& stream : streams_) {
-        const auto found = std::ranges::lower_bound(stream.packets, frame, {}, &Seen::frame);
-        if (found != stream.packets.end() && found->frame == frame)
+        const auto found = std::ranges::find(stream.packets, frame, &Seen::frame);
+        if (found != stream.packets.end())
             return explain::evidence(*found);
     }
     return std::nullopt;

@@ -1,13 +1,17 @@
-// The packets of a capture for the rules: a few dozen bytes each, by stream.
+// The packets of a capture for the rules, by stream: all of a short capture, and those of a long one
+// that the rules may need (Traffic::forget()).
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <list>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "trace/explain/cause.hpp"
@@ -26,9 +30,27 @@ struct Stream {
     std::uint64_t number = 0;
     flow::StreamFacts facts;
     std::optional<std::size_t> peer;  ///< index of the other direction
-    std::vector<Seen> packets;        ///< in the order of the capture
+    std::pmr::list<Seen> packets;     ///< in the order of the capture; they stay where they are
     std::uint16_t src_port = 0;       ///< UDP, of the first packet
-    std::uint64_t damaged = 0;
+    std::uint64_t requests = 0, responses = 0, damaged = 0;  ///< with those not in `packets`
+
+    explicit Stream(std::pmr::memory_resource* memory) : packets(memory) {}
+
+    std::uint64_t forgotten = 0;             ///< packets not in `packets`
+    std::int64_t forgotten_ns = 0;           ///< the time of the last one
+    std::uint64_t forgotten_receives = 0;    ///< messages of theirs that took a receive
+    std::optional<wire::Psn> forgotten_psn;  ///< the highest of their requests
+};
+
+/// Packets of one kind: how many, and the first.
+struct Notices {
+    std::uint64_t count = 0;
+    Evidence first;
+
+    void add(std::uint64_t frame, std::int64_t t_ns, std::string text) {
+        if (count++ == 0)
+            first = {.frame = frame, .role = {}, .t_ns = t_ns, .text = std::move(text)};
+    }
 };
 
 /// A message of the connection manager.
@@ -49,11 +71,6 @@ struct CmSeen {
     std::string text;
 };
 
-struct Cnp {
-    std::uint64_t frame = 0;
-    std::int64_t t_ns = 0;
-};
-
 /// An ICMP error: a packet was dropped.
 struct Dropped {
     std::uint64_t frame = 0;
@@ -72,12 +89,29 @@ class Traffic {
     /// Call in capture order. `packet` must be decoded with its ICRC. `stream`: from the tracker.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
              std::uint64_t stream, util::Bytes bytes);
-    /// Call after the tracker's finish().
-    void finish(const flow::Tracker& tracker);
+    /// Takes over what the tracker knows of the streams.
+    void settle(const flow::Tracker& tracker);
+
+    /// Packets of a stream that forget() leaves.
+    struct Share {
+        std::size_t first = 0;
+        std::size_t newest = 0;
+        std::size_t special = 0;  ///< NAKs, and packets of another size or with another Q_Key
+
+        bool has_all(const Stream& stream) const {
+            return stream.forgotten == 0 && stream.packets.size() <= first + newest;
+        }
+    };
+    /// Forgets the packets that are neither in `held` nor in the share of their stream.
+    void forget(const std::unordered_set<const Seen*>& held, const Share& share);
+    /// Number of packets that are not forgotten.
+    std::size_t kept() const { return kept_; }
 
     const std::vector<Stream>& streams() const { return streams_; }
     const std::vector<CmSeen>& cm() const { return cm_; }
-    const std::vector<Cnp>& cnps() const { return cnps_; }
+    const Notices& cnps() const { return cnps_; }
+    /// Packets with a congestion mark of IP.
+    const Notices& marks() const { return marks_; }
     const std::vector<Dropped>& dropped() const { return dropped_; }
     std::uint64_t packets() const { return packets_; }
     /// nullopt: the frame is no packet of a stream.
@@ -90,15 +124,20 @@ class Traffic {
     void see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
                 const wire::Packet& packet);
 
+    std::pmr::unsynchronized_pool_resource memory_;
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;
     std::vector<CmSeen> cm_;
-    std::vector<Cnp> cnps_;
+    Notices cnps_, marks_;
     std::vector<Dropped> dropped_;
     std::set<wire::IcrcHint> hints_;
     std::uint64_t packets_ = 0;
+    std::size_t kept_ = 0;
     std::int64_t end_ns_ = 0;
 };
+
+/// Returns whether a request takes a receive of the responder: the last packet of its message.
+bool takes_receive(const Seen& request);
 
 Evidence evidence(const Seen& seen);
 Evidence evidence(const CmSeen& seen);

@@ -41,7 +41,7 @@ class Directions : public testing::Test {
         explain::Traffic traffic;
         traffic.add(1, 1'000'000, decoded, stream, frame);
         tracker.finish();
-        traffic.finish(tracker);
+        traffic.settle(tracker);
         const auto directions = explain::directions_of(traffic, logs_);
         for (const explain::Direction& one : directions)
             if (one.stream != nullptr && one.requester != nullptr)

@@ -92,4 +92,16 @@ TEST_F(FullResponder, is_full_of_writes_with_immediate_data) {
     EXPECT_EQ(answered(), "cq-overrun likely");
 }
 
+// The explainer with a limit has forgotten most of them.
+TEST_F(FullResponder, is_full_of_many_messages) {
+    connect();
+    set_entries("server", 500);
+    for (std::uint32_t psn = 100; psn < 600; ++psn) {
+        send(psn);
+        ack(psn);
+    }
+    repeat(600);
+    EXPECT_EQ(answered(), "cq-overrun likely");
+}
+
 }  // namespace explain_test

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,7 @@ class Scene : public testing::Test {
         const auto event = runlog::from_json(line);
         ASSERT_TRUE(event) << line;
         explainer_.learn(*event);
+        forgetful_.learn(*event);
     }
     void wait(std::int64_t ns) { now_ += ns; }
 
@@ -78,7 +80,10 @@ class Scene : public testing::Test {
                       R"(,"retry_cnt":3,"rnr_retry":3,"timeout":)" + n(timeout));
     }
     /// Declares that the capture has the clock of the server's log.
-    void capture_at_server() { explainer_.captured_at(*flow::host_of_gid(gid(1))); }
+    void capture_at_server() {
+        explainer_.captured_at(*flow::host_of_gid(gid(1)));
+        forgetful_.captured_at(*flow::host_of_gid(gid(1)));
+    }
     void connect(const Pair& at_client = client(), const Pair& at_server = server()) {
         make("server", at_server);
         make("client", at_client);
@@ -115,9 +120,9 @@ class Scene : public testing::Test {
     std::uint64_t add(util::Bytes frame, std::size_t captured) {
         now_ += 1000;
         const util::Bytes bytes = frame.first(captured);
-        explainer_.add(++frames_, now_,
-                       flows_.decode(bytes, wire::LinkType::Ethernet, frame.size()), frame.size(),
-                       bytes);
+        const auto decoded = flows_.decode(bytes, wire::LinkType::Ethernet, frame.size());
+        explainer_.add(++frames_, now_, decoded, frame.size(), bytes);
+        forgetful_.add(frames_, now_, decoded, frame.size(), bytes);
         return frames_;
     }
     std::uint64_t write(std::uint32_t psn, std::uint64_t va, std::uint32_t rkey,
@@ -174,7 +179,23 @@ class Scene : public testing::Test {
         completes("RETRY_EXC_ERR");
     }
 
-    explain::Explanation explained() { return explainer_.explanation(); }
+    explain::Explanation explained() {
+        auto made = explainer_.explanation();
+        expect_equal(made, forgetful_.explanation());
+        return made;
+    }
+    static void expect_equal(const explain::Explanation& all, const explain::Explanation& few) {
+        EXPECT_EQ(few.has_failed, all.has_failed);
+        ASSERT_EQ(few.causes.size(), all.causes.size());
+        for (std::size_t i = 0; i < all.causes.size(); ++i) {
+            const explain::Cause& one = all.causes[i];
+            const explain::Cause& other = few.causes[i];
+            EXPECT_EQ(std::tuple(name(other.code), name(other.certainty), other.text, other.where,
+                                 other.is_fatal, other.cost_ns),
+                      std::tuple(name(one.code), name(one.certainty), one.text, one.where,
+                                 one.is_fatal, one.cost_ns));
+        }
+    }
     /// Returns the first cause and its certainty, such as "wrong-rkey certain". Without a cause:
     /// "unknown" if there was a failure, otherwise "none".
     std::string answered() {
@@ -193,6 +214,8 @@ class Scene : public testing::Test {
 
     wire::RoceFlows flows_;
     explain::Explainer explainer_;
+    // It keeps a few dozen packets, and must come to the same result.
+    explain::Explainer forgetful_{flow::Limits(), 64};
     explain::Explanation last_;
     std::int64_t now_ = 1'000'000'000;
     std::uint64_t frames_ = 0;

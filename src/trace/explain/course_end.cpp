@@ -1,0 +1,186 @@
+// What only the end of the capture shows of a direction, and what a walk forgets before.
+#include <algorithm>
+#include <utility>
+
+#include "trace/explain/course.hpp"
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+
+constexpr std::size_t most_damaged = 3;
+
+}  // namespace
+
+void Damaged::add(const Seen& seen) {
+    ++count;
+    if (first.size() < most_damaged)
+        first.push_back(&seen);
+    if (seen.hint != nullptr)
+        hints.insert(seen.hint);
+}
+
+void Damaged::add(const Damaged& other) {
+    count += other.count;
+    first.insert(first.end(), other.first.begin(), other.first.end());
+    std::ranges::sort(first, {}, &Seen::frame);
+    first.resize(std::min(first.size(), most_damaged));
+    hints.insert(other.hints.begin(), other.hints.end());
+}
+
+void Walk::forget(std::uint64_t frame, std::size_t most,
+                  const std::function<void(const Seen*)>& hold) {
+    for (Episode& episode : course_.episodes)
+        if (episode.again->frame <= frame)
+            settle(episode);
+    std::erase_if(sent_, [&](const auto& one) { return one.second.last->frame <= frame; });
+    for (const auto& [psn, sent] : sent_)
+        for (const Seen* seen : {sent.last, sent.first, sent.answer})
+            hold(seen);
+    if (gaps_.size() > newest_gaps)
+        gaps_.erase(gaps_.begin(), gaps_.end() - std::ptrdiff_t{newest_gaps});
+    limit_episodes(most);
+    for (const Gap& gap : gaps_)
+        hold(gap.behind);
+    for (const Episode& episode : course_.episodes)
+        for (const Seen* seen : {episode.first, episode.again, episode.answer})
+            hold(seen);
+    for (const Seen* read : reads_)
+        hold(read);
+    for (const auto& [before, behind] : course_.jumps)
+        for (const Seen* seen : {before, behind})
+            hold(seen);
+    const Course::Damage& damage = course_.damage;
+    for (const Damaged* kind : {&damage.unexplained, &damage.port, &damage.other, &damage.trusted})
+        for (const Seen* seen : kind->first)
+            hold(seen);
+    for (const Seen* seen : {last_, nak_, rnr_, course_.newest, course_.last_answer})
+        hold(seen);
+}
+
+// Keeps the first and the last ones.
+void Walk::limit_episodes(std::size_t most) {
+    std::vector<Episode>& all = course_.episodes;
+    if (all.size() <= most)
+        return;
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(most / 2);
+    const auto to = all.end() - static_cast<std::ptrdiff_t>(most - most / 2);
+    for (auto one = from; one != to; ++one) {
+        Course::Forgotten& forgotten = course_.forgotten[static_cast<std::size_t>(one->why)];
+        ++forgotten.count;
+        forgotten.cost_ns += one->cost_ns;
+    }
+    const auto gone = static_cast<std::size_t>(to - from);
+    const auto kept = static_cast<std::size_t>(from - all.begin());
+    const auto moved = [&](std::size_t episode) {
+        return episode < kept ? episode : episode < kept + gone ? no_episode : episode - gone;
+    };
+    for (Gap& gap : gaps_)
+        if (gap.episode != no_episode)
+            gap.episode = moved(gap.episode);
+    if (sequence_ && moved(*sequence_) == no_episode)
+        sequence_.reset();
+    else if (sequence_)
+        sequence_ = moved(*sequence_);
+    all.erase(from, to);
+}
+
+// Decides what only the later packets show.
+void Walk::settle(Episode& episode) const {
+    if (episode.why == Why::Doubled && episode.packets > 1)
+        episode.why = Why::Early;
+    if (episode.why != Why::Unanswered)
+        return;
+    const auto known = sent_.find(episode.again->psn.value());
+    if (known == sent_.end() || known->second.answer == nullptr)
+        return;
+    episode.answer = known->second.answer;
+    // Every copy that arrives is acknowledged.
+    episode.why = known->second.answers > 1 ? Why::AnswerLate : Why::LostBehind;
+}
+
+Course Walk::finish(const Direction& direction) {
+    course_.are_copies_answered = asked_again_ > 0 && acks_ >= asked_ + (asked_again_ + 1) / 2;
+    for (Episode& episode : course_.episodes)
+        settle(episode);
+    find_late_doubles();
+    find_silence(direction);
+    return std::move(course_);
+}
+
+// On a path that duplicates packets, a second copy may also be delayed. A requester that
+// retransmits goes back: it sends the requests after the first one again, too.
+void Walk::find_late_doubles() {
+    constexpr std::size_t least = 3;
+    const auto is_single = [](const Episode& episode) {
+        const bool was_asked_for =
+            episode.answer != nullptr && episode.answer->is_kind(AethKind::Nak);
+        return (episode.why == Why::AnswerLost || episode.why == Why::AnswerLate ||
+                episode.why == Why::LostBehind) &&
+               episode.packets == 1 && !was_asked_for && episode.cost_ns < overtaken_ns;
+    };
+    const std::size_t doubles = course_.count(Why::Doubled);
+    const auto singles =
+        static_cast<std::size_t>(std::ranges::count_if(course_.episodes, is_single));
+    if (doubles < least || doubles < singles)
+        return;
+    for (Episode& episode : course_.episodes)
+        if (is_single(episode))
+            episode.why = Why::Doubled;
+}
+
+void Walk::find_silence(const Direction& direction) {
+    if (!direction.is_reliable() || last_ == nullptr)
+        return;
+    const auto since = course_.last_answer == nullptr ? 0 : course_.last_answer->frame;
+    std::unordered_map<std::uint32_t, std::vector<const Seen*>> copies;
+    for (const Seen* request : direction.requests)
+        if (distance(acked_, request->psn) >= 0 || course_.last_answer == nullptr) {
+            // Of the copies before the last response, keep only the newest: those retransmitted
+            // for a NAK were not unanswered.
+            auto& all = copies[request->psn.value()];
+            if (!all.empty() && request->frame < since)
+                all.clear();
+            all.push_back(request);
+        }
+    const std::vector<const Seen*>* longest = nullptr;
+    for (const auto& [psn, all] : copies)
+        if (all.back()->frame > since &&
+            (longest == nullptr || all.size() > longest->size() ||
+             (all.size() == longest->size() && all.front()->frame < longest->front()->frame)))
+            longest = &all;
+    if (longest == nullptr)
+        return;
+    course_.silent = longest->front();
+    course_.silent_copies = *longest;
+}
+
+std::size_t Course::count(Why why) const {
+    return count(why, std::numeric_limits<std::int64_t>::min());
+}
+
+// A forgotten one counts with the mean cost of its kind.
+std::size_t Course::count(Why why, std::int64_t least_ns) const {
+    const Forgotten& more = forgotten[static_cast<std::size_t>(why)];
+    const auto known = std::ranges::count_if(episodes, [&](const Episode& episode) {
+        return episode.why == why && episode.cost_ns >= least_ns;
+    });
+    const bool is_counted =
+        more.count != 0 && more.cost_ns / static_cast<std::int64_t>(more.count) >= least_ns;
+    return static_cast<std::size_t>(known) + (is_counted ? more.count : 0);
+}
+
+const Episode* Course::first(Why why) const {
+    const auto found = std::ranges::find(episodes, why, &Episode::why);
+    return found == episodes.end() ? nullptr : &*found;
+}
+
+std::int64_t Course::cost_of(Why why) const {
+    std::int64_t sum = forgotten[static_cast<std::size_t>(why)].cost_ns;
+    for (const Episode& episode : episodes)
+        sum += episode.why == why ? episode.cost_ns : 0;
+    return sum;
+}
+
+}  // namespace explain
