@@ -140,24 +140,25 @@ void Sink::append(std::string_view line) {
 
 void Sink::flush() {
     while (has_backlog()) {
-        if (kind_ != Kind::file && !wait_writable())
+        const bool may_block = stop_ == nullptr && !end_;
+        if (kind_ != Kind::file && !may_block && !wait_writable())
             fail(ETIMEDOUT);
-        write_once();
+        write_once(may_block);
     }
     forget_written();
 }
 
 void Sink::flush_some() {
     while (has_backlog() && (kind_ == Kind::file || is_writable()))
-        write_once();
+        write_once(false);
     forget_written();
 }
 
-void Sink::write_once() {
+void Sink::write_once(bool may_block) {
     const std::byte* data = buffer_.data() + written_;
     const std::size_t length = buffer_.size() - written_;
     ssize_t n = 0;
-    if (kind_ == Kind::file)
+    if (kind_ == Kind::file || (kind_ == Kind::pipe && may_block))
         n = write(fd_.get(), data, length);
     else if (kind_ == Kind::socket)  // standard output under sshd
         n = send(fd_.get(), data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -166,8 +167,11 @@ void Sink::write_once() {
     if (n >= 0) {
         written_ += static_cast<std::size_t>(n);
         drop_older_content();
-    } else if (errno != EINTR && errno != EAGAIN)
+    } else if (errno == EAGAIN && may_block) {  // a socket, or another program changed the pipe
+        wait_writable();
+    } else if (errno != EINTR && errno != EAGAIN) {
         fail(errno);
+    }
 }
 
 // Called only after a successful write: if the first write fails, the old content is kept.

@@ -83,7 +83,7 @@ class Sink {
     enum class Kind { file, pipe, socket };  // pipe: also a terminal
 
     [[noreturn]] void fail(int error);
-    void write_once();
+    void write_once(bool may_block);
     void forget_written();
     void drop_older_content();
     void cut_at(off_t size) const;
