@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <stdio_ext.h>
 
 #include <fmt/format.h>
 
@@ -54,9 +55,13 @@ PcapHandle FileSource::open_pcap() {
         static_cast<void>(plain.release());
     std::array<char, PCAP_ERRBUF_SIZE> why{};
     PcapHandle handle;
-    if (file && std::setvbuf(file.get(), nullptr, _IOFBF, file_buffer) == 0)
+    buffer_ = std::make_unique_for_overwrite<char[]>(file_buffer);  // setvbuf() makes 4 KiB at most
+    if (file && std::setvbuf(file.get(), buffer_.get(), _IOFBF, file_buffer) == 0) {
+        // Only libpcap uses the stream: fread() needs no lock, which takes longer than its copy.
+        __fsetlocking(file.get(), FSETLOCKING_BYCALLER);
         handle.reset(pcap_fopen_offline_with_tstamp_precision(
             file.get(), PCAP_TSTAMP_PRECISION_NANO, why.data()));
+    }
     if (failure_)
         std::rethrow_exception(failure_);
     if (!handle)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -40,7 +41,8 @@ class FileSource : public Source {
 
     Input input_;
     std::optional<PcapngParser> parser_;
-    std::exception_ptr failure_;  // a read error within libpcap
+    std::exception_ptr failure_;      // a read error within libpcap
+    std::unique_ptr<char[]> buffer_;  // of handle_'s stream
     PcapHandle handle_;
     wire::LinkType link_type_{};
     std::uint64_t packets_ = 0;
