@@ -286,7 +286,7 @@ $(PROGRAMS):
 INTERPOSE := $(O)/src/rocetrace/interpose.o
 SHARED    := $(T)/tests/support.o $(O)/$(COUNTER:.cpp=.o) $(T)/bench.o $(T)/bench/setup.o $(T)/bench/transfer.o
 $(BUILD)/tests/unit:    $(filter-out $(SUITES:%=$(T)/tests/%.o),$(TEST_DIRS:%=$(T)/%.o)) $(INTERPOSE) | $(TOOL) $(EMULATOR) $(TRACER) $(TRACED)
-$(BUILD)/tests/threads: $(addprefix $(T)/tests/,emulator.o net.o rocetrace/interpose.o lessons.o rocetrace/tracelog.o) $(INTERPOSE)
+$(BUILD)/tests/threads: $(addprefix $(T)/tests/,emulator.o net.o rocetrace/interpose.o lessons.o rocetrace/tracelog.o tools/rocecap/parallel.o) $(INTERPOSE) | $(TOOL) $(BUILD)/bench/make_capture
 $(BUILD)/tests/shoot:   $(O)/tests/browser/shoot.o
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/%: $(T)/%.o
 # The library's objects come first: of an inline function that several objects contain, the linker takes the first, which in a test with

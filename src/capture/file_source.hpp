@@ -25,6 +25,9 @@ class FileSource : public Source {
     /// Throws util::Error also at the end of the file if the chosen interface is missing.
     std::optional<Frame> next() override;
 
+    /// False for a pipe or a socket, whose packets may be wanted as they arrive.
+    bool is_file() const { return input_.is_file(); }
+
     /// True if next() has to wait for the writer of a pipe. The caller should flush its output
     /// then.
     bool must_wait() const { return input_.must_wait(); }

@@ -35,6 +35,8 @@ class Input {
     /// a regular file.
     util::Fd rewound() const;
 
+    bool is_file() const { return !is_stream_; }
+
     /// True if read() has to wait for the writer of a pipe.
     bool must_wait() const;
 

@@ -33,6 +33,7 @@ class TextStyle {
     std::string_view after(TextRole role) const {
         return before(role).empty() ? std::string_view() : "\033[0m";
     }
+    friend bool operator==(const TextStyle&, const TextStyle&) = default;
 
   private:
     static std::string_view sequence(TextRole role);

@@ -96,16 +96,21 @@ RoceFlows::RoceFlows(bool trust_port) : flows_(places), trust_port_(trust_port) 
 
 Packet RoceFlows::decode(util::Bytes frame, LinkType link, std::size_t original_length,
                          IcrcCheck icrc) {
-    last_ = {frame, link, original_length};
-    Packet packet = last_.decode(icrc, RocePorts::Destination);
-    if (packet.udp) {
-        if (packet.bth)
-            decide(packet, icrc);
-        else if (packet.udp->src_port == roce_v2_port && packet.not_roce)
-            decide_reply(packet, icrc);
-        explain_icrc(packet);
-    }
+    Packet packet = wire::decode(frame, link, original_length, icrc);
+    settle(packet, frame, link, original_length, icrc);
     return packet;
+}
+
+void RoceFlows::settle(Packet& packet, util::Bytes frame, LinkType link,
+                       std::size_t original_length, IcrcCheck icrc) {
+    if (!packet.udp)
+        return;
+    last_ = {frame, link, original_length};
+    if (packet.bth)
+        decide(packet, icrc);
+    else if (packet.udp->src_port == roce_v2_port && packet.not_roce)
+        decide_reply(packet, icrc);
+    explain_icrc(packet);
 }
 
 void RoceFlows::decide(Packet& packet, IcrcCheck icrc) {

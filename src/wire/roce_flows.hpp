@@ -30,6 +30,10 @@ class RoceFlows {
     /// except for the ICRC itself.
     Packet decode(util::Bytes frame, LinkType link, std::size_t original_length,
                   IcrcCheck icrc = IcrcCheck::Compute);
+    /// The same for a packet that wire::decode() returned for these arguments: that part needs no
+    /// other packets, so it can be done on another CPU.
+    void settle(Packet& packet, util::Bytes frame, LinkType link, std::size_t original_length,
+                IcrcCheck icrc);
 
     /// Number of packets to port 4791 that are not RoCE.
     std::uint64_t left_out() const { return left_out_; }

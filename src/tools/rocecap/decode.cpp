@@ -5,6 +5,7 @@
 
 #include "capture/file_source.hpp"
 #include "tools/rocecap/command.hpp"
+#include "tools/rocecap/parallel_printer.hpp"
 #include "tools/rocecap/printer.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 
@@ -18,6 +19,9 @@ struct DecodeOptions {
     std::uint64_t count = UINT64_MAX;
 };
 
+// More take longer than it takes to start threads.
+constexpr std::uint64_t few_packets = 1000;
+
 constexpr const char* decode_footer = R"(Examples:
   rocecap decode run.pcapng
   rocecap decode run.pcapng --where 'aeth.type == NAK or icrc.status == bad'
@@ -28,7 +32,12 @@ constexpr const char* decode_footer = R"(Examples:
 void print_all(const DecodeOptions& options, Printer& printer) {
     capture::FileSource source(capture_of(options.file),
                                capture::InterfaceChoice(options.interface));
+    const unsigned cpus = source.is_file() ? usable_cpus() : 1;
     while (printer.printed() < options.count) {
+        if (cpus > 1 && printer.packets() == few_packets) {
+            print_in_parallel(cpus, source, printer, options.count);
+            break;
+        }
         if (source.must_wait())
             printer.sink().flush();
         const auto frame = source.next();

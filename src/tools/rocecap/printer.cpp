@@ -1,9 +1,13 @@
 #include "tools/rocecap/printer.hpp"
 
+#include <span>
+
 #include "filter/json.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "util/error.hpp"
+#include "util/in_place.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -31,6 +35,15 @@ bool needs_icrc(const std::optional<filter::Row>& row, const std::optional<filte
     return !row || row->needs_icrc() || (where && where->needs_icrc());
 }
 
+filter::View view_of(const Decoded& decoded, std::string& scratch) {
+    static constexpr upper::Message nothing;
+    const capture::Frame& frame = decoded.frame;
+    return {frame.number,          frame.time,
+            *decoded.packet,       frame.bytes,
+            frame.original_length, scratch,
+            frame.notes,           decoded.upper ? &*decoded.upper : &nothing};
+}
+
 }  // namespace
 
 void Printer::add_options(CLI::App& command, Options& options) {
@@ -53,51 +66,79 @@ void Printer::add_options(CLI::App& command, Options& options) {
 
 Printer::Printer(const Options& options)
     : sink_(capture::Sink::standard_output()),
-      listing_(util::TextStyle(options.colour), options.columns),
       json_(options.json),
       row_(row_of(options)),
       where_(where_of(options)),
       icrc_(needs_icrc(row_, where_) ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip),
       flows_(options.trust_port),
-      services_(options.services.told()) {
+      services_(options.services.told()),
+      formatter_{wire::Listing(util::TextStyle(options.colour), options.columns)} {
     if (row_ && options.header)
         sink_.append(row_->header());
 }
 
 void Printer::print(const capture::Frame& frame) {
-    listing_.begin(frame.time);
-    const wire::Packet packet = capture::decode(frame, flows_, icrc_);
-    others_.add(packet);
-    const std::uint64_t number = frame.number != 0 ? frame.number : packets_ + 1;
-    ++packets_;
-    const filter::View view{number,
-                            frame.time,
-                            packet,
-                            frame.bytes,
-                            frame.original_length,
-                            scratch_,
-                            frame.notes,
-                            &services_.see(packet)};
-    if (where_ && !where_->matches(view))
+    decoded_.frame = frame;
+    decode(decoded_);
+    if (!take(decoded_))
         return;
-    ++printed_;
-    if (packet.malformed)
-        ++malformed_;
     text_.clear();
-    if (row_)
-        row_->append(text_, view);
-    else if (json_) {
-        filter::append_json(text_, view);
-        text_.push_back('\n');
-    } else
-        list(view);
-    sink_.append(text_);
+    format(text_, decoded_, formatter_);
+    put(text_, decoded_.packet->malformed.has_value());
 }
 
-void Printer::list(const filter::View& view) {
-    upper_text_.clear();
-    upper::append_text(upper_text_, *view.upper);
-    listing_.append(text_, view.number, view.time, view.packet, view.frame, upper_text_);
+void Printer::decode(Decoded& decoded) const {
+    const capture::Frame& frame = decoded.frame;
+    util::emplace_result(decoded.packet, [&] {
+        return wire::decode(frame.bytes, frame.link_type, frame.original_length, icrc_);
+    });
+}
+
+bool Printer::take(Decoded& decoded) {
+    capture::Frame& frame = decoded.frame;
+    wire::Packet& packet = *decoded.packet;
+    if (packets_ == 0)
+        formatter_.listing.begin(frame.time);
+    flows_.settle(packet, frame.bytes, frame.link_type, frame.original_length, icrc_);
+    if (packet.icrc && packet.icrc->hint != nullptr) {
+        decoded.hint = *packet.icrc->hint;
+        packet.icrc->hint = &decoded.hint;
+    }
+    others_.add(packet);
+    ++packets_;
+    if (frame.number == 0)
+        frame.number = packets_;
+    decoded.upper.reset();
+    if (const upper::Message& message = services_.see(packet); message.body.index() != 0)
+        decoded.upper = message;
+    if (where_ && !where_->matches(view_of(decoded, scratch_)))
+        return false;
+    ++printed_;
+    return true;
+}
+
+void Printer::format(std::string& out, const Decoded& decoded, Formatter& formatter) const {
+    const std::size_t begin = out.size();
+    const filter::View view = view_of(decoded, formatter.scratch);
+    if (row_)
+        row_->append(out, view);
+    else if (json_) {
+        filter::append_json(out, view);
+        out.push_back('\n');
+    } else {
+        formatter.upper_text.clear();
+        upper::append_text(formatter.upper_text, *view.upper);
+        formatter.listing.append(out, view.number, view.time, view.packet, view.frame,
+                                 formatter.upper_text);
+    }
+    if (const auto line = std::string_view(out).substr(begin); !util::are_printable_lines(line))
+        out.replace(begin, std::string::npos, util::printable_lines(line));
+}
+
+void Printer::put(std::string_view line, bool is_malformed) {
+    if (is_malformed)
+        ++malformed_;
+    sink_.append(std::as_bytes(std::span(line)));
 }
 
 std::vector<std::string> Printer::others() const {

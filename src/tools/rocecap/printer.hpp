@@ -20,6 +20,21 @@
 
 namespace rocecap {
 
+/// A frame on its way through a Printer. Cannot be copied once it is decoded.
+struct Decoded {
+    capture::Frame frame;
+    std::optional<wire::Packet> packet;
+    wire::IcrcHint hint;  ///< the packet's, if it has one
+    std::optional<upper::Message> upper;
+};
+
+/// What lines are formatted with: one for each thread.
+struct Formatter {
+    wire::Listing listing;
+    std::string scratch{};
+    std::string upper_text{};
+};
+
 class Printer {
   public:
     struct Options {
@@ -43,6 +58,17 @@ class Printer {
     /// Decodes one frame and writes it if it matches. Throws as capture::Sink::append() does.
     void print(const capture::Frame& frame);
 
+    /// The steps of print(), so that several threads can share the work. take() and put() need all
+    /// frames in order; decode() and format() do not.
+    void decode(Decoded& decoded) const;
+    /// Returns false if the packet does not match.
+    bool take(Decoded& decoded);
+    /// Appends a line.
+    void format(std::string& out, const Decoded& decoded, Formatter& formatter) const;
+    void put(std::string_view line, bool is_malformed);
+    /// The listing is the one after the last line.
+    Formatter& formatter() { return formatter_; }
+
     capture::Sink& sink() { return sink_; }
     std::uint64_t packets() const { return packets_; }  ///< decoded
     std::uint64_t printed() const { return printed_; }
@@ -54,10 +80,7 @@ class Printer {
     int exit_code() const;
 
   private:
-    void list(const filter::View& view);
-
     capture::Sink sink_;
-    wire::Listing listing_;
     bool json_;
     std::optional<filter::Row> row_;
     std::optional<filter::Where> where_;
@@ -68,9 +91,10 @@ class Printer {
     std::uint64_t packets_ = 0;
     std::uint64_t printed_ = 0;
     std::uint64_t malformed_ = 0;
+    Decoded decoded_;
+    Formatter formatter_;
     std::string text_;
     std::string scratch_;
-    std::string upper_text_;
 };
 
 }  // namespace rocecap

@@ -36,6 +36,9 @@ class Listing {
     void append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
                 const Packet& packet, util::Bytes frame, std::string_view upper = {});
 
+    /// Equal listings write the same lines.
+    friend bool operator==(const Listing&, const Listing&) = default;
+
   private:
     void compose(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
                  const Packet& packet, util::Bytes frame, std::string_view upper);
