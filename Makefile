@@ -58,7 +58,7 @@ GEN := $(PLAIN)/gen
 LAYERS := trace/timeline render trace/explain emulator filter render/page runlog trace/conformance capture rdma rocetrace/tracelog \
           util net wire trace/flow wire/text trace/predict upper trace/service trace/logged
 # The code that processes each packet: -O2 makes it 15 % faster. Other code would only take longer to compile.
-HOT    := util wire upper capture trace/flow trace/service filter rocetrace/tracelog
+HOT    := util wire wire/text upper capture trace/flow trace/service filter rocetrace/tracelog
 SRC_UNITS  := examples/common $(addprefix src/,$(LAYERS) tools/rocecap tools/rocewire tools/rocetrace rocetrace/interpose)
 # The libraries that rocetrace loads into a program. These are position-independent, need only the C library, and export only the
 # functions that they interpose.
