@@ -5,7 +5,6 @@
 #include <exception>
 #include <mutex>
 #include <sched.h>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -109,7 +108,7 @@ class ParallelPrinter {
     void run(unsigned threads);
 
   private:
-    void work();
+    void work(Batch& batch);
     bool read(Batch& batch);
     void take(Batch& batch);
     void format(Batch& batch, Formatter& formatter) const;
@@ -138,21 +137,21 @@ void attempt(Batch& batch, Work work) {
 }
 
 void ParallelPrinter::run(unsigned threads) {
+    std::vector<Batch> batches(threads);  // threads must not run out of memory where they begin
     {
         std::vector<std::jthread> others;
         try {
             while (others.size() + 1 < threads)
-                others.emplace_back([this] { work(); });
-        } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): fewer also do
+                others.emplace_back([&, i = others.size()] { work(batches[i]); });
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): fewer also do
         }
-        work();
+        work(batches.back());
     }
     if (failure_)
         std::rethrow_exception(failure_);
 }
 
-void ParallelPrinter::work() {
-    Batch batch;
+void ParallelPrinter::work(Batch& batch) {
     Formatter formatter = formatter_;
     while (read(batch)) {
         for (std::size_t i = 0; i < batch.size; ++i)
