@@ -19,8 +19,9 @@ constexpr std::size_t batch_bytes = std::size_t{256} * 1024;
 // Reading, taking and writing need the packets in order: more threads would wait for each other.
 constexpr unsigned most_threads = 4;
 
-// Successive frames. Each thread has one batch, which it takes through all steps.
-struct Batch {
+// Successive frames. Each thread has one batch, which it takes through all steps. Batches share no
+// cache line, because threads write to them all the time.
+struct alignas(128) Batch {
     struct Line {
         std::size_t end = 0;  // in `text`
         bool is_malformed = false;
