@@ -75,14 +75,18 @@ std::vector<Program> beside_others(const std::string& capture, const std::vector
 }
 
 Table of_capture(const std::string& rocecap, const std::string& capture) {
-    return {"tshark -T",
-            beside_others(capture, {{"tshark -T fields", tshark_fields(capture), 1},
-                                    {"rocecap decode --fields",
-                                     {rocecap, "decode", capture, "--fields", comma_separated()},
-                                     often},
-                                    {"rocecap decode", {rocecap, "decode", capture}, often},
-                                    {"rocecap flows", {rocecap, "flows", capture}, often},
-                                    {"rocecap verify", {rocecap, "verify", capture}, often}})};
+    return {
+        "tshark -T",
+        beside_others(
+            capture,
+            {{"tshark -T fields", tshark_fields(capture), 1},
+             {"rocecap decode --fields",
+              {rocecap, "decode", capture, "--fields", comma_separated()},
+              often},
+             {"rocecap decode", {rocecap, "decode", capture}, often},
+             {"rocecap decode, one CPU", {"taskset", "-c", "0", rocecap, "decode", capture}, often},
+             {"rocecap flows", {rocecap, "flows", capture}, often},
+             {"rocecap verify", {rocecap, "verify", capture}, often}})};
 }
 
 Table of_run(const std::string& rocecap, const std::string& run) {
