@@ -63,8 +63,8 @@ TEST(Memory, of_check_and_explain_is_bounded_by_connections) {
         {(support::build_dir() / "bench/make_capture").string(), "300000", capture.str()});
     ASSERT_EQ(made.exit_code, 0) << made.all();
     constexpr const char* limited = "ulimit -v $3; exec \"$0\" \"$2\" \"$1\"";  // KiB
-    const auto check = support::run(
-        {"bash", "-c", limited, support::rocecap(), capture.str(), "check", "100000"});
+    const auto check =
+        support::run({"bash", "-c", limited, support::rocecap(), capture.str(), "check", "100000"});
     EXPECT_EQ(check.exit_code, 0) << check.err;
     EXPECT_NE(check.out.find("No deviation from the specification."), std::string::npos);
     const auto explain = support::run(
