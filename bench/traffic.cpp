@@ -73,12 +73,12 @@ void Traffic::connect(unsigned number) {
     const auto message = [&](const wire::Packet& headers, wire::CmAttribute attribute) {
         std::array<std::byte, wire::Mad::datagram_size> mad{};
         const std::span bytes(mad);
-        wire::Mad{.mgmt_class = wire::mgmt_class::communication,
-                  .class_version = 2,
-                  .method = 3,
-                  .transaction_id = number,
-                  .attribute_id = static_cast<std::uint16_t>(attribute)}
-            .write(bytes.first<wire::Mad::size>());
+        wire::write(wire::Mad{.mgmt_class = wire::mgmt_class::communication,
+                              .class_version = 2,
+                              .method = 3,
+                              .transaction_id = number,
+                              .attribute_id = static_cast<std::uint16_t>(attribute)},
+                    bytes.first<wire::Mad::size>());
         const auto data = bytes.subspan<wire::Mad::size, 60>();
         const bool is_request = attribute == wire::CmAttribute::ConnectRequest;
         util::put_be32<0>(data, is_request ? number + 1 : number + 0x1001);

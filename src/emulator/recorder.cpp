@@ -121,7 +121,7 @@ void Recorder::acted(const Sent& sent, const Event& event) {
         fields.emplace_back(key::opcode_name, std::string(sent.opcode->name));
     if (sent.is_roce()) {
         const util::Bytes bytes = sent.frame.trail.find(wire::Header::Bth).of(sent.frame.bytes);
-        const wire::Bth bth = wire::Bth::parse(bytes.first<wire::Bth::size>());
+        const wire::Bth bth = wire::parse<wire::Bth>(bytes.first<wire::Bth::size>());
         fields.emplace_back(key::dest_qpn, bth.dest_qpn);
         fields.emplace_back(key::psn, bth.psn.value());
     }

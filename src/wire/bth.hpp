@@ -6,6 +6,7 @@
 #include <span>
 
 #include "util/cursor.hpp"
+#include "wire/layout.hpp"
 #include "wire/psn.hpp"
 
 namespace wire {
@@ -28,8 +29,11 @@ struct Bth {
     std::uint8_t reserved7 = 0;
     Psn psn;
 
-    static Bth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Bth, At<&Bth::opcode, 0, 8>, At<&Bth::se, 8, 1>,
+                          At<&Bth::m, 9, 1>, At<&Bth::padcnt, 10, 2>, At<&Bth::tver, 12, 4>,
+                          At<&Bth::p_key, 16, 16>, At<&Bth::fecn, 32, 1>, At<&Bth::becn, 33, 1>,
+                          At<&Bth::reserved6, 34, 6>, At<&Bth::dest_qpn, 40, 24>,
+                          At<&Bth::a, 64, 1>, At<&Bth::reserved7, 65, 7>, At<&Bth::psn, 72, 24>>;
     friend bool operator==(const Bth&, const Bth&) = default;
 };
 

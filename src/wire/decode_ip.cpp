@@ -27,7 +27,7 @@ void FrameDecoder::ipv4() {
     const auto bytes = reader_.take<Ipv4::size>("IPv4 header", Header::Ipv4);
     if (!bytes)
         return;
-    const Ipv4& ip = util::emplace_result(packet_.ipv4, [&] { return Ipv4::parse(*bytes); });
+    const Ipv4& ip = util::emplace_result(packet_.ipv4, [&] { return parse<Ipv4>(*bytes); });
     if (ip.version != 4)
         return reader_.fault(Fault::IpVersion, "IPv4 header", ip.version);
     if (ip.header_length < Ipv4::size)
@@ -60,7 +60,7 @@ void FrameDecoder::ipv6() {
     const auto bytes = reader_.take<Ipv6::size>("IPv6 header", Header::Ipv6);
     if (!bytes)
         return;
-    const Ipv6& ip = util::emplace_result(packet_.ipv6, [&] { return Ipv6::parse(*bytes); });
+    const Ipv6& ip = util::emplace_result(packet_.ipv6, [&] { return parse<Ipv6>(*bytes); });
     if (ip.version != 6)
         return reader_.fault(Fault::IpVersion, "IPv6 header", ip.version);
     reader_.end_after(ip.payload_length);
@@ -144,7 +144,7 @@ void FrameDecoder::grh() {
     const auto bytes = reader_.take<Grh::size>("GRH", Header::Grh);
     if (!bytes)
         return;
-    const Grh& grh = util::emplace_result(packet_.grh, [&] { return Grh::parse(*bytes); });
+    const Grh& grh = util::emplace_result(packet_.grh, [&] { return parse<Grh>(*bytes); });
     if (grh.ipver != 6)
         return reader_.fault(Fault::IpVersion, "GRH", grh.ipver);
     if (grh.nxthdr != ip_protocol::iba)
@@ -157,7 +157,7 @@ void FrameDecoder::udp(std::string_view fragmented) {
     const auto bytes = reader_.take<Udp::size>("UDP header", Header::Udp);
     if (!bytes)
         return;
-    const Udp& udp = util::emplace_result(packet_.udp, [&] { return Udp::parse(*bytes); });
+    const Udp& udp = util::emplace_result(packet_.udp, [&] { return parse<Udp>(*bytes); });
     if (udp.dst_port != roce_v2_port || ports_ == RocePorts::None)
         return other_port(udp, fragmented);
     roce_v2(udp, fragmented);

@@ -31,7 +31,7 @@ void FrameDecoder::ethernet() {
     if (!bytes)
         return;
     const Ethernet& ethernet =
-        util::emplace_result(packet_.ethernet, [&] { return Ethernet::parse(*bytes); });
+        util::emplace_result(packet_.ethernet, [&] { return parse<Ethernet>(*bytes); });
     if (packet_.outer)
         packet_.vlans = {};
     network(ethernet.type);
@@ -98,7 +98,7 @@ void FrameDecoder::vlan() {
             return;
         packet_.trail.put(packet_.trail.has(Header::Llc) ? Header::Llc : Header::Vlan,
                           reader_.at());
-        const Vlan tag = Vlan::parse(*bytes);
+        const Vlan tag = parse<Vlan>(*bytes);
         packet_.vlans.push(tag);
         type = tag.type;
     } while (is_vlan(type));

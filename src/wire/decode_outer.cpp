@@ -205,7 +205,7 @@ class Tunnel {
         const util::Bytes rest = reader_.rest();
         if (rest.size() < skipped + Ethernet::size)
             return false;
-        const auto type = Ethernet::parse(rest.subspan(skipped).first<Ethernet::size>()).type;
+        const auto type = parse<Ethernet>(rest.subspan(skipped).first<Ethernet::size>()).type;
         return type == ether_type::ipv4 || type == ether_type::ipv6 || type == ether_type::arp ||
                type == ether_type::roce_v1 || type == ether_type::pppoe_session ||
                type == ether_type::mac_control || is_vlan(type) || is_mpls(type);
@@ -215,7 +215,7 @@ class Tunnel {
     bool has_llc(std::size_t skipped) const {
         constexpr std::uint16_t least = 3;
         const auto type =
-            Ethernet::parse(reader_.rest().subspan(skipped).first<Ethernet::size>()).type;
+            parse<Ethernet>(reader_.rest().subspan(skipped).first<Ethernet::size>()).type;
         return type >= least && type <= max_length_field;
     }
 
@@ -225,7 +225,7 @@ class Tunnel {
     }
     bool is_ipv6_header(util::Bytes bytes) const {
         return bytes.size() >= Ipv6::size &&
-               Ipv6::parse(bytes.first<Ipv6::size>()).payload_length + Ipv6::size == reader_.left();
+               parse<Ipv6>(bytes.first<Ipv6::size>()).payload_length + Ipv6::size == reader_.left();
     }
 
     Inner behind_gre(OuterLayer layer, unsigned flags) {

@@ -24,7 +24,7 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
     const auto bytes = reader.take<Bth::size>("BTH", Header::Bth);
     if (!bytes)
         return false;
-    const Bth& bth = util::emplace_result(packet.bth, [&] { return Bth::parse(*bytes); });
+    const Bth& bth = util::emplace_result(packet.bth, [&] { return parse<Bth>(*bytes); });
     if (bth.tver != 0)
         reader.fault(Fault::TransportVersion, "BTH", bth.tver);
 
@@ -42,7 +42,7 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
         if ((headers & bit) == 0)
             return true;
         if (const auto taken = reader.take<Extension::size>(name, extension_header(bit)))
-            util::emplace_result(header, [&] { return Extension::parse(*taken); });
+            util::emplace_result(header, [&] { return parse<Extension>(*taken); });
         return header.has_value();
     };
     if (!for_each_extension_header(packet, take))
@@ -78,7 +78,7 @@ void decode_mad(FrameReader& reader, Packet& packet) {
     const auto common = payload.take<Mad::size>();
     if (!common)
         return;
-    packet.mad = Mad::parse(*common);
+    packet.mad = parse<Mad>(*common);
     packet.trail.put(Header::Mad, reader.at() + Mad::size);
     const auto data = payload.take<Mad::data_size>();
     if (!data || !packet.mad->is_cm())

@@ -158,7 +158,7 @@ class Encoder {
     template <typename Header>
     void append(const Header& header) {
         frame_.resize(frame_.size() + Header::size);
-        header.write(at<Header::size>(frame_.size() - Header::size));
+        write(header, at<Header::size>(frame_.size() - Header::size));
     }
 
     template <std::size_t N>

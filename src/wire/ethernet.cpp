@@ -4,36 +4,6 @@
 
 namespace wire {
 
-Ethernet Ethernet::parse(util::FixedBytes<size> bytes) {
-    return {
-        .dst = MacAddress::at<0>(bytes),
-        .src = MacAddress::at<6>(bytes),
-        .type = util::be16<12>(bytes),
-    };
-}
-
-void Ethernet::write(std::span<std::byte, size> out) const {
-    dst.put<0>(out);
-    src.put<6>(out);
-    util::put_be16<12>(out, type);
-}
-
-Vlan Vlan::parse(util::FixedBytes<size> bytes) {
-    const std::uint16_t tci = util::be16<0>(bytes);
-    return {
-        .priority = static_cast<std::uint8_t>(tci >> 13),
-        .dei = (tci & 0x1000U) != 0,
-        .id = static_cast<std::uint16_t>(tci & 0xfffU),
-        .type = util::be16<2>(bytes),
-    };
-}
-
-void Vlan::write(std::span<std::byte, size> out) const {
-    const unsigned tci = (priority & 7U) << 13 | (dei ? 0x1000U : 0U) | (id & 0xfffU);
-    util::put_be16<0>(out, static_cast<std::uint16_t>(tci));
-    util::put_be16<2>(out, type);
-}
-
 std::string_view undecoded_encapsulation(std::uint16_t type) {
     static constexpr auto names = std::to_array<util::Named<std::uint16_t>>({
         {0x22f3, "TRILL"},

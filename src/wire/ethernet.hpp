@@ -9,6 +9,7 @@
 
 #include "util/cursor.hpp"
 #include "wire/address.hpp"
+#include "wire/layout.hpp"
 
 namespace wire {
 
@@ -56,8 +57,8 @@ struct Ethernet {
     MacAddress src;
     std::uint16_t type = 0;  ///< as on the wire: the TPID if a tag follows
 
-    static Ethernet parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Ethernet, At<&Ethernet::dst, 0, 48>, At<&Ethernet::src, 48, 48>,
+                          At<&Ethernet::type, 96, 16>>;
     friend bool operator==(const Ethernet&, const Ethernet&) = default;
 };
 
@@ -70,8 +71,8 @@ struct Vlan {
     std::uint16_t id = 0;       ///< 0..4095; 0 is a priority tag
     std::uint16_t type = 0;     ///< EtherType of what follows
 
-    static Vlan parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Vlan, At<&Vlan::priority, 0, 3>, At<&Vlan::dei, 3, 1>,
+                          At<&Vlan::id, 4, 12>, At<&Vlan::type, 16, 16>>;
     friend bool operator==(const Vlan&, const Vlan&) = default;
 };
 

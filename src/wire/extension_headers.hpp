@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "util/cursor.hpp"
+#include "wire/layout.hpp"
 
 namespace wire {
 
@@ -20,8 +21,7 @@ struct Deth {
     std::uint32_t q_key = 0;
     std::uint32_t src_qpn = 0;  ///< 24 bits
 
-    static Deth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Deth, At<&Deth::q_key, 0, 32>, At<&Deth::src_qpn, 40, 24>>;
     friend bool operator==(const Deth&, const Deth&) = default;
 };
 
@@ -31,8 +31,7 @@ struct Rdeth {
 
     std::uint32_t eecnxt = 0;  ///< 24 bits
 
-    static Rdeth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Rdeth, At<&Rdeth::eecnxt, 8, 24>>;
     friend bool operator==(const Rdeth&, const Rdeth&) = default;
 };
 
@@ -44,8 +43,7 @@ struct Dceth {
 
     std::array<std::byte, size> bytes{};  ///< as on the wire
 
-    static Dceth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Dceth, At<&Dceth::bytes, 0, 160>>;
     friend bool operator==(const Dceth&, const Dceth&) = default;
 };
 
@@ -55,8 +53,7 @@ struct Xrceth {
 
     std::uint32_t xrcsrq = 0;  ///< 24 bits
 
-    static Xrceth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Xrceth, At<&Xrceth::xrcsrq, 8, 24>>;
     friend bool operator==(const Xrceth&, const Xrceth&) = default;
 };
 
@@ -73,8 +70,7 @@ struct Feth {
     /// "memory range", "whole memory region" or "reserved".
     std::string_view sel_name() const;
 
-    static Feth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Feth, At<&Feth::sel, 26, 2>, At<&Feth::plt, 28, 4>>;
     friend bool operator==(const Feth&, const Feth&) = default;
 };
 
@@ -86,8 +82,8 @@ struct Reth {
     std::uint32_t rkey = 0;
     std::uint32_t dmalen = 0;  ///< bytes of the whole message, not of this packet
 
-    static Reth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Reth, At<&Reth::va, 0, 64>, At<&Reth::rkey, 64, 32>,
+                          At<&Reth::dmalen, 96, 32>>;
     friend bool operator==(const Reth&, const Reth&) = default;
 };
 
@@ -100,8 +96,9 @@ struct AtomicEth {
     std::uint64_t swapdt = 0;  ///< the value to swap in or to add
     std::uint64_t cmpdt = 0;   ///< the value to compare with; unused in a FetchAdd
 
-    static AtomicEth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields =
+        Layout<Header::AtomicEth, At<&AtomicEth::va, 0, 64>, At<&AtomicEth::rkey, 64, 32>,
+               At<&AtomicEth::swapdt, 96, 64>, At<&AtomicEth::cmpdt, 160, 64>>;
     friend bool operator==(const AtomicEth&, const AtomicEth&) = default;
 };
 
@@ -111,8 +108,7 @@ struct AtomicAckEth {
 
     std::uint64_t origremdt = 0;  ///< the remote value before the operation
 
-    static AtomicAckEth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::AtomicAckEth, At<&AtomicAckEth::origremdt, 0, 64>>;
     friend bool operator==(const AtomicAckEth&, const AtomicAckEth&) = default;
 };
 
@@ -124,8 +120,7 @@ struct ImmDt {
     /// ntohl(imm_data) is this value.
     std::uint32_t value = 0;
 
-    static ImmDt parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::ImmDt, At<&ImmDt::value, 0, 32>>;
     friend bool operator==(const ImmDt&, const ImmDt&) = default;
 };
 
@@ -135,8 +130,7 @@ struct Ieth {
 
     std::uint32_t rkey = 0;
 
-    static Ieth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Ieth, At<&Ieth::rkey, 0, 32>>;
     friend bool operator==(const Ieth&, const Ieth&) = default;
 };
 
@@ -169,8 +163,7 @@ struct Aeth {
     /// "ACK, 12 credits", "RNR NAK, wait 0.64 ms", "NAK: Remote Access Error".
     std::string text() const;
 
-    static Aeth parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Aeth, At<&Aeth::syndrome, 0, 8>, At<&Aeth::msn, 8, 24>>;
     friend bool operator==(const Aeth&, const Aeth&) = default;
 };
 

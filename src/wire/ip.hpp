@@ -8,6 +8,7 @@
 
 #include "util/cursor.hpp"
 #include "wire/address.hpp"
+#include "wire/layout.hpp"
 
 namespace wire {
 
@@ -51,8 +52,13 @@ struct Ipv4 {
     std::uint8_t ecn() const { return dsfield & 3U; }
     bool is_fragment() const { return mf || fragment_offset != 0; }
 
-    static Ipv4 parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields =
+        Layout<Header::Ipv4, At<&Ipv4::version, 0, 4>, At<&Ipv4::header_length, 4, 4, 4>,
+               At<&Ipv4::dsfield, 8, 8>, At<&Ipv4::dscp, 8, 6>, At<&Ipv4::ecn, 14, 2>,
+               At<&Ipv4::total_length, 16, 16>, At<&Ipv4::id, 32, 16>, At<&Ipv4::df, 49, 1>,
+               At<&Ipv4::mf, 50, 1>, At<&Ipv4::fragment_offset, 51, 13, 8>, At<&Ipv4::ttl, 64, 8>,
+               At<&Ipv4::protocol, 72, 8>, At<&Ipv4::checksum, 80, 16>, At<&Ipv4::src, 96, 32>,
+               At<&Ipv4::dst, 128, 32>>;
     friend bool operator==(const Ipv4&, const Ipv4&) = default;
 };
 
@@ -72,8 +78,11 @@ struct Ipv6 {
     std::uint8_t dscp() const { return static_cast<std::uint8_t>(tclass >> 2); }
     std::uint8_t ecn() const { return tclass & 3U; }
 
-    static Ipv6 parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields =
+        Layout<Header::Ipv6, At<&Ipv6::version, 0, 4>, At<&Ipv6::tclass, 4, 8>,
+               At<&Ipv6::dscp, 4, 6>, At<&Ipv6::ecn, 10, 2>, At<&Ipv6::flow_label, 12, 20>,
+               At<&Ipv6::payload_length, 32, 16>, At<&Ipv6::next_header, 48, 8>,
+               At<&Ipv6::hop_limit, 56, 8>, At<&Ipv6::src, 64, 128>, At<&Ipv6::dst, 192, 128>>;
     friend bool operator==(const Ipv6&, const Ipv6&) = default;
 };
 
@@ -98,8 +107,10 @@ struct Grh {
     Gid sgid;
     Gid dgid;
 
-    static Grh parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields =
+        Layout<Header::Grh, At<&Grh::ipver, 0, 4>, At<&Grh::tclass, 4, 8>,
+               At<&Grh::flowlabel, 12, 20>, At<&Grh::paylen, 32, 16>, At<&Grh::nxthdr, 48, 8>,
+               At<&Grh::hoplmt, 56, 8>, At<&Grh::sgid, 64, 128>, At<&Grh::dgid, 192, 128>>;
     friend bool operator==(const Grh&, const Grh&) = default;
 };
 
@@ -125,8 +136,8 @@ struct Udp {
     std::uint16_t length = 0;    ///< bytes, this header included
     std::uint16_t checksum = 0;  ///< as on the wire; 0 means none; not verified, as in Ipv4
 
-    static Udp parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields = Layout<Header::Udp, At<&Udp::src_port, 0, 16>, At<&Udp::dst_port, 16, 16>,
+                          At<&Udp::length, 32, 16>, At<&Udp::checksum, 48, 16>>;
     friend bool operator==(const Udp&, const Udp&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "util/cursor.hpp"
+#include "wire/layout.hpp"
 
 namespace wire {
 
@@ -41,8 +42,11 @@ struct Mad {
     /// "Send()", "Get()"; "method" for methods that the specification does not name.
     std::string_view method_name() const;
 
-    static Mad parse(util::FixedBytes<size> bytes);
-    void write(std::span<std::byte, size> out) const;
+    using Fields =
+        Layout<Header::Mad, At<&Mad::base_version, 0, 8>, At<&Mad::mgmt_class, 8, 8>,
+               At<&Mad::class_version, 16, 8>, At<&Mad::method, 24, 8>, At<&Mad::status, 32, 16>,
+               At<&Mad::class_specific, 48, 16>, At<&Mad::transaction_id, 64, 64>,
+               At<&Mad::attribute_id, 128, 16>, At<&Mad::attribute_modifier, 160, 32>>;
     friend bool operator==(const Mad&, const Mad&) = default;
 };
 

@@ -40,7 +40,7 @@ void put_udp_checksum(MutableBytes frame, const Trail& trail) {
     const MutableBytes header = trail.find(Header::Udp).of(frame);
     if (header.empty())
         return;
-    const Udp udp = Udp::parse(header.first<Udp::size>());
+    const Udp udp = parse<Udp>(header.first<Udp::size>());
     const MutableBytes rest = frame.subspan(trail.find(Header::Udp).begin);
     if (udp.checksum == 0 || udp.length < Udp::size || rest.size() < udp.length)
         return;

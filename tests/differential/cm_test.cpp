@@ -84,7 +84,7 @@ TEST(ConnectionManager, management_of_other_classes_is_what_tshark_sees) {
                                .transaction_id = random(),
                                .attribute_id = static_cast<std::uint16_t>(random()),
                                .attribute_modifier = static_cast<std::uint32_t>(random())};
-        common.write(std::span(mad).first<wire::Mad::size>());
+        wire::write(common, std::span(mad).first<wire::Mad::size>());
         capture.add(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
     }
     capture.compare();

@@ -12,11 +12,11 @@ using wire::AethKind;
 
 TEST(Aeth, reads_syndrome_and_24_bits_of_msn) {
     const auto bytes = wire_test::from_hex("1f fe dc ba");
-    const Aeth aeth = Aeth::parse(std::span(bytes).first<4>());
+    const Aeth aeth = wire::parse<Aeth>(std::span(bytes).first<4>());
     EXPECT_EQ(aeth.syndrome, 0x1f);
     EXPECT_EQ(aeth.msn, 0xfedcbaU);
     std::array<std::byte, 4> out{};
-    aeth.write(out);
+    wire::write(aeth, out);
     EXPECT_TRUE(std::equal(out.begin(), out.end(), bytes.begin()));
 }
 

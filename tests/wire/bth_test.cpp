@@ -15,7 +15,7 @@ using Bytes = std::array<std::byte, Bth::size>;
 Bytes written(const Bth& bth) {
     Bytes bytes;
     bytes.fill(std::byte{0xee});  // write() must overwrite every bit
-    bth.write(bytes);
+    wire::write(bth, bytes);
     return bytes;
 }
 
@@ -51,27 +51,27 @@ TEST(Bth, fields_stand_where_the_specification_has_them) {
                   .psn = wire::Psn(0xfedcba)};
     const Bytes bytes = hex("0a a5 8001 6a abcdef d5 fedcba");
     EXPECT_EQ(written(bth), bytes);
-    EXPECT_EQ(Bth::parse(bytes), bth);
+    EXPECT_EQ(wire::parse<Bth>(bytes), bth);
 }
 
 TEST(Bth, one_bit_is_one_flag) {
-    EXPECT_EQ(Bth::parse(hex("00 80 0000 00000000 00000000")), only(&Bth::se, true));
-    EXPECT_EQ(Bth::parse(hex("00 40 0000 00000000 00000000")), only(&Bth::m, true));
-    EXPECT_EQ(Bth::parse(hex("00 30 0000 00000000 00000000")), only(&Bth::padcnt, 3));
-    EXPECT_EQ(Bth::parse(hex("00 0f 0000 00000000 00000000")), only(&Bth::tver, 15));
-    EXPECT_EQ(Bth::parse(hex("00 00 0000 80000000 00000000")), only(&Bth::fecn, true));
-    EXPECT_EQ(Bth::parse(hex("00 00 0000 40000000 00000000")), only(&Bth::becn, true));
-    EXPECT_EQ(Bth::parse(hex("00 00 0000 3f000000 00000000")), only(&Bth::reserved6, 0x3f));
-    EXPECT_EQ(Bth::parse(hex("00 00 0000 00000000 80000000")), only(&Bth::a, true));
-    EXPECT_EQ(Bth::parse(hex("00 00 0000 00000000 7f000000")), only(&Bth::reserved7, 0x7f));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 80 0000 00000000 00000000")), only(&Bth::se, true));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 40 0000 00000000 00000000")), only(&Bth::m, true));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 30 0000 00000000 00000000")), only(&Bth::padcnt, 3));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 0f 0000 00000000 00000000")), only(&Bth::tver, 15));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 00 0000 80000000 00000000")), only(&Bth::fecn, true));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 00 0000 40000000 00000000")), only(&Bth::becn, true));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 00 0000 3f000000 00000000")), only(&Bth::reserved6, 0x3f));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 00 0000 00000000 80000000")), only(&Bth::a, true));
+    EXPECT_EQ(wire::parse<Bth>(hex("00 00 0000 00000000 7f000000")), only(&Bth::reserved7, 0x7f));
 }
 
 TEST(Bth, every_bit_is_kept_by_reading_and_writing_again) {
     for (std::size_t bit = 0; bit < Bth::size * 8; ++bit) {
         Bytes bytes{};
         bytes[bit / 8] = static_cast<std::byte>(1U << bit % 8);
-        EXPECT_EQ(written(Bth::parse(bytes)), bytes) << "bit " << bit;
-        EXPECT_NE(Bth::parse(bytes), Bth{}) << "bit " << bit;
+        EXPECT_EQ(written(wire::parse<Bth>(bytes)), bytes) << "bit " << bit;
+        EXPECT_NE(wire::parse<Bth>(bytes), Bth{}) << "bit " << bit;
     }
 }
 

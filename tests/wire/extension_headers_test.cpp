@@ -15,10 +15,10 @@ void expect_both_ways(const Header& header, std::string_view hex) {
     const auto bytes = wire_test::from_hex(hex);
     ASSERT_EQ(bytes.size(), Header::size);
     const auto fixed = util::Bytes(bytes).first<Header::size>();
-    EXPECT_TRUE(Header::parse(fixed) == header) << hex;
+    EXPECT_TRUE(wire::parse<Header>(fixed) == header) << hex;
     std::array<std::byte, Header::size> out{};
     out.fill(std::byte{0xee});
-    header.write(out);
+    wire::write(header, out);
     EXPECT_TRUE(std::ranges::equal(out, bytes)) << hex;
 }
 
@@ -57,8 +57,8 @@ TEST(ExtensionHeaders, feth) {
 
 TEST(ExtensionHeaders, reserved_bytes_in_front_of_a_number_do_not_count) {
     const auto bytes = wire_test::from_hex("ff000001");
-    EXPECT_EQ(wire::Rdeth::parse(std::span(bytes).first<4>()).eecnxt, 1U);
-    EXPECT_EQ(wire::Xrceth::parse(std::span(bytes).first<4>()).xrcsrq, 1U);
+    EXPECT_EQ(wire::parse<wire::Rdeth>(std::span(bytes).first<4>()).eecnxt, 1U);
+    EXPECT_EQ(wire::parse<wire::Xrceth>(std::span(bytes).first<4>()).xrcsrq, 1U);
 }
 
 // Exactly the headers of the opcode are present, over every network.

@@ -13,10 +13,10 @@ template <typename Header>
 void expect_both_ways(const Header& header, std::string_view hex) {
     const auto bytes = from_hex(hex);
     ASSERT_EQ(bytes.size(), Header::size);
-    EXPECT_TRUE(Header::parse(util::Bytes(bytes).first<Header::size>()) == header) << hex;
+    EXPECT_TRUE(wire::parse<Header>(util::Bytes(bytes).first<Header::size>()) == header) << hex;
     std::array<std::byte, Header::size> out{};
     out.fill(std::byte{0xee});
-    header.write(out);
+    wire::write(header, out);
     EXPECT_TRUE(std::ranges::equal(out, bytes)) << hex;
 }
 

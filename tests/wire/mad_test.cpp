@@ -24,10 +24,10 @@ TEST(Mad, common_header_from_known_bytes_and_back) {
                   .transaction_id = 0x88090a0b0c0d0e0f,
                   .attribute_id = 0x9011,
                   .attribute_modifier = 0x94151617};
-    EXPECT_EQ(Mad::parse(std::span(bytes).first<Mad::size>()), mad);
+    EXPECT_EQ(wire::parse<Mad>(std::span(bytes).first<Mad::size>()), mad);
     std::array<std::byte, Mad::size> out{};
     out.fill(std::byte{0xee});
-    mad.write(out);
+    wire::write(mad, out);
     EXPECT_TRUE(std::ranges::equal(out, bytes));
 }
 

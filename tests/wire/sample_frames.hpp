@@ -138,7 +138,7 @@ inline std::vector<std::byte> cm_mad(wire::CmAttribute attribute, util::Bytes da
                            .method = 3,
                            .transaction_id = 0x5152535455565758,
                            .attribute_id = static_cast<std::uint16_t>(attribute)};
-    common.write(std::span(mad).first<wire::Mad::size>());
+    wire::write(common, std::span(mad).first<wire::Mad::size>());
     std::copy(data.begin(), data.end(), mad.begin() + wire::Mad::size);
     return mad;
 }

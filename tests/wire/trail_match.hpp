@@ -39,7 +39,7 @@ class TrailMatch {
         if (!parsed || !has(header))
             return parsed.has_value() == has(header);
         return at(header).size() >= T::size &&
-               T::parse(at(header).template first<T::size>()) == *parsed;
+               wire::parse<T>(at(header).template first<T::size>()) == *parsed;
     }
 
     // A packet keeps the link headers before an encapsulation if none follow it.
@@ -66,7 +66,7 @@ class TrailMatch {
         const auto bytes = at(wire::Header::Vlan);
         if (bytes.size() != wire::Vlan::size * (std::size_t{vlans.count} + vlans.skipped))
             return false;
-        const auto tag = [](util::Bytes at) { return wire::Vlan::parse(at.first<4>()); };
+        const auto tag = [](util::Bytes at) { return wire::parse<wire::Vlan>(at.first<4>()); };
         return vlans.empty() || (tag(bytes.last(4)) == vlans.tags[vlans.count - 1U] &&
                                  (vlans.count == 1 || tag(bytes) == vlans.tags[0]));
     }
