@@ -8,19 +8,19 @@ namespace emulator {
 namespace {
 
 // Reads bit by bit: a field has at most 64 bits.
-std::uint64_t bits_at(std::span<const std::byte> header, const WritableField& field) {
+std::uint64_t bits_at(util::Bytes header, const wire::Place& place) {
     std::uint64_t value = 0;
-    for (std::size_t bit = field.bit; bit < field.bit + std::size_t{field.width}; ++bit)
+    for (std::size_t bit = place.bit; bit < std::size_t{place.bit} + place.width; ++bit)
         value =
             value << 1U | (std::to_integer<std::uint64_t>(header[bit / 8]) >> (7 - bit % 8) & 1U);
     return value;
 }
 
-void put_bits(std::span<std::byte> header, const WritableField& field, std::uint64_t value) {
-    for (std::size_t i = 0; i < field.width; ++i) {
-        const std::size_t bit = field.bit + i;
+void put_bits(std::span<std::byte> header, const wire::Place& place, std::uint64_t value) {
+    for (std::size_t i = 0; i < place.width; ++i) {
+        const std::size_t bit = place.bit + i;
         const auto mask = static_cast<std::byte>(0x80U >> bit % 8);
-        const bool is_set = (value >> (field.width - 1 - i) & 1U) != 0;
+        const bool is_set = (value >> (place.width - 1 - i) & 1U) != 0;
         header[bit / 8] = is_set ? header[bit / 8] | mask : header[bit / 8] & ~mask;
     }
 }
@@ -43,15 +43,16 @@ void update(LocatedFrame& frame, std::size_t offset, wire::IcrcAfter icrc) {
     wire::reseal(frame.bytes, frame.trail, icrc);
 }
 
-std::string write(const WritableField& field, std::uint64_t value, wire::IcrcAfter icrc,
+std::string write(const filter::Field& field, std::uint64_t value, wire::IcrcAfter icrc,
                   LocatedFrame& frame) {
-    const wire::Extent header = frame.trail.find(field.header);
+    const wire::Place& place = field.get.place;
+    const wire::Extent header = frame.trail.find(place.header);
     const auto bytes = header.of(frame.bytes);
-    if (bytes.size() * 8 < std::size_t{field.bit} + field.width)
+    if (bytes.size() * 8 < std::size_t{place.bit} + place.width)
         return {};
-    const std::uint64_t old = bits_at(bytes, field);
-    put_bits(bytes, field, value);
-    update(frame, header.begin + field.bit / 8U, icrc);
+    const std::uint64_t old = bits_at(bytes, place);
+    put_bits(bytes, place, value);
+    update(frame, header.begin + place.bit / 8U, icrc);
     return fmt::format("{}: {:#x} is {:#x}", field.name, old, value);
 }
 
@@ -85,8 +86,10 @@ std::string apply(const Set& set, LocatedFrame& frame) {
 
 std::string apply(const Mark& /*mark*/, LocatedFrame& frame) {
     constexpr std::uint64_t congestion_experienced = 3;
-    const auto* name = frame.trail.has(wire::Header::Ipv4) ? "ip.ecn" : "ipv6.ecn";
-    return write(*find_writable(name), congestion_experienced, wire::IcrcAfter::Left, frame);
+    static const filter::Field& ipv4 = *find_writable("ip.ecn");
+    static const filter::Field& ipv6 = *find_writable("ipv6.ecn");
+    return write(frame.trail.has(wire::Header::Ipv4) ? ipv4 : ipv6, congestion_experienced,
+                 wire::IcrcAfter::Left, frame);
 }
 
 }  // namespace emulator

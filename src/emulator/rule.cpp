@@ -106,7 +106,7 @@ class Parser : private RuleWords {
         if (action.field == nullptr)
             refuse(name, not_writable(name.text));
         expect("to");
-        action.value = value(action.field->most());
+        action.value = value(action.field->get.place.most());
         action.icrc = icrc(action.icrc);
         return action;
     }

@@ -53,7 +53,7 @@ struct Corrupt {
     wire::IcrcAfter icrc = wire::IcrcAfter::Left;
 };
 struct Set {
-    const WritableField* field = nullptr;
+    const filter::Field* field = nullptr;
     std::uint64_t value = 0;
     wire::IcrcAfter icrc = wire::IcrcAfter::Good;
 };

@@ -33,6 +33,16 @@ struct View {
     const upper::Message* upper = nullptr;
 };
 
+/// Reads a field's value. `place`: its bits, if it is a field of one header.
+struct Getter {
+    Value (*read)(const View&) = nullptr;
+    wire::Place place{};
+
+    constexpr Getter(Value (*function)(const View&), wire::Place of = {})
+        : read(function), place(of) {}
+    Value operator()(const View& view) const { return read(view); }
+};
+
 inline constexpr std::string_view not_in_json = "-";
 
 /// Properties of some fields.
@@ -52,7 +62,7 @@ struct Field {
     std::string_view name;
     Kind kind{};
     std::string_view help;  ///< short description
-    Value (*get)(const View&) = nullptr;
+    Getter get;
     FieldExtra extra{};
     /// Set for a field that only some packets have by this name: infiniband.cm.rep.localqpn is
     /// cm.localqpn of a ConnectReply. nullptr: all packets.

@@ -57,11 +57,21 @@ Value follow(const Object& object, Member member, More... more) {
         return follow(next, more...);
 }
 
-/// Reads a member of a packet: in<&Packet::bth, &Bth::psn>.
-template <auto... Members>
-Value in(const View& view) {
-    return follow(view.packet, Members...);
+template <typename Object, typename Member>
+Object object_of(Member Object::*);
+
+template <auto Header, auto Member, auto... More>
+constexpr wire::Place place_of() {
+    using Object = decltype(object_of(Member));
+    if constexpr (requires { typename Object::Fields; })
+        return Object::Fields::template place<Member>();
+    return {};
 }
+
+/// Reads a member of a packet's header: in<&Packet::bth, &Bth::psn>.
+template <auto... Members>
+inline constexpr Getter in{[](const View& view) { return follow(view.packet, Members...); },
+                           place_of<Members...>()};
 
 /// Returns `value`, or null if it is not there.
 inline Value or_null(const Value& value) {
@@ -74,15 +84,12 @@ Value has(const View& view) {
     return (view.packet.*Header).has_value() ? Value(true) : Value();
 }
 
-template <typename Message, typename Member>
-Message message_of(Member Message::*);
-
 /// Reads the first of the members whose message `as` returns: as.operator()<Message>().
 template <auto... Members, typename As>
 Value first_of(As as) {
     Value value;
     const auto take = [&](auto member) {
-        if (const auto* message = as.template operator()<decltype(message_of(member))>())
+        if (const auto* message = as.template operator()<decltype(object_of(member))>())
             value = to_value(std::invoke(member, *message));
         return is_there(value);
     };

@@ -57,7 +57,7 @@ class Plan {
         const Field& field = fields_[i];
         const bool is_header = field.kind == Kind::Present;
         const std::size_t part = add(key, is_header ? Part::Shape::Object : Part::Shape::Member);
-        parts_[part].get = field.get;
+        parts_[part].get = field.get.read;
         parts_[part].kind = field.kind;
         ++i;
         if (is_header)

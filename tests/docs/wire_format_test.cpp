@@ -152,9 +152,14 @@ class Layout {
         EXPECT_FALSE(cells[2].empty());
         EXPECT_TRUE(shows(cells[4], bytes)) << "the packet has other bytes there";
         if (cells[3].empty())
-            nameless_value(cells[5], bytes, *bits);
-        else
-            field_value(unquoted(cells[3]), cells[5], bytes, *bits);
+            return nameless_value(cells[5], bytes, *bits);
+        const filter::Field* field = filter::find_field(unquoted(cells[3]));
+        ASSERT_NE(field, nullptr) << cells[3];
+        field_value(*field, unquoted(cells[3]), cells[5], bytes, *bits);
+        if (const wire::Place place = field->get.place; place.width != 0) {
+            EXPECT_EQ(place.bit, 8 * at->high + 7 - bits->high) << field->name;
+            EXPECT_EQ(place.width, bits->high - bits->low + 1) << field->name;
+        }
     }
 
     void is_whole() const { EXPECT_EQ(covered_.size(), 8 * header_.size()) << "gaps"; }
@@ -169,15 +174,13 @@ class Layout {
         EXPECT_EQ(std::stoull(unquoted(cell), nullptr, 0), number(bytes, bits));
     }
 
-    void field_value(const std::string& name, const std::string& cell, util::Bytes bytes,
-                     Range bits) {
-        const filter::Field* field = filter::find_field(name);
-        ASSERT_NE(field, nullptr) << name;
-        EXPECT_EQ(field->name, name);
-        const filter::Value value = field->get(view_);
+    void field_value(const filter::Field& field, const std::string& name, const std::string& cell,
+                     util::Bytes bytes, Range bits) {
+        EXPECT_EQ(field.name, name);
+        const filter::Value value = field.get(view_);
         EXPECT_TRUE(std::visit(IsMadeOf{bytes, bits}, value)) << name << " is not these bits";
         std::string printed;
-        filter::append(printed, value, field->kind);
+        filter::append(printed, value, field.kind);
         EXPECT_TRUE(says(cell, printed)) << cell << ", but " << name << " is " << printed;
     }
 

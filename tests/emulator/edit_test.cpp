@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -60,15 +61,17 @@ TEST(Edit, set_writes_one_field_and_all_that_follows_from_it) {
 
 TEST(Edit, set_reaches_each_field_that_it_offers_and_no_bit_beside_it) {
     // Together, packets with these opcodes contain all the headers.
-    for (const int opcode : {0x06, 0x0d, 0x11, 0x12, 0x13, 0x14, 0x09, 0x17, 0x64})
+    std::set<std::string_view> reached;
+    for (const int opcode :
+         {0x06, 0x0d, 0x11, 0x12, 0x13, 0x14, 0x09, 0x17, 0x1c, 0x44, 0x64, 0xa4})
         for (const Network network : {Network::Ipv4, Network::Ipv6})
-            for (const WritableField& field : writable_fields()) {
+            for (const filter::Field* field : writable_fields()) {
                 const Bytes original = roce_frame(5, static_cast<std::uint8_t>(opcode), network);
                 Bytes ones = original;
                 Bytes zeros = original;
                 const bool is_there =
-                    !edit(Set{&field, field.most(), wire::IcrcAfter::Left}, ones).empty();
-                EXPECT_EQ(edit(Set{&field, 0, wire::IcrcAfter::Left}, zeros).empty(), !is_there);
+                    !edit(Set{field, field->get.place.most(), wire::IcrcAfter::Left}, ones).empty();
+                EXPECT_EQ(edit(Set{field, 0, wire::IcrcAfter::Left}, zeros).empty(), !is_there);
                 if (!is_there) {
                     EXPECT_EQ(ones, original);
                     continue;
@@ -82,24 +85,36 @@ TEST(Edit, set_reaches_each_field_that_it_offers_and_no_bit_beside_it) {
                         differing += static_cast<std::size_t>(
                             std::popcount(std::to_integer<unsigned>(ones[i] ^ zeros[i])));
                 }
-                EXPECT_EQ(differing, field.width) << field.name;
+                EXPECT_EQ(differing, field->get.place.width) << field->name;
+                reached.insert(field->name);
             }
+    EXPECT_EQ(reached.size(), writable_fields().size());
 }
 
 // The test above does not detect overlapping fields: it only counts the bits that change.
 TEST(Edit, the_fields_of_a_header_do_not_overlap_and_end_with_it) {
     using wire::Header;
-    const std::map<Header, std::size_t> sizes{
-        {Header::Ipv4, wire::Ipv4::size},   {Header::Ipv6, wire::Ipv6::size},
-        {Header::Bth, wire::Bth::size},     {Header::Deth, wire::Deth::size},
-        {Header::Reth, wire::Reth::size},   {Header::AtomicEth, wire::AtomicEth::size},
-        {Header::Aeth, wire::Aeth::size},   {Header::AtomicAckEth, wire::AtomicAckEth::size},
-        {Header::ImmDt, wire::ImmDt::size}, {Header::Ieth, wire::Ieth::size}};
+    const std::map<Header, std::size_t> sizes{{Header::Ipv4, wire::Ipv4::size},
+                                              {Header::Ipv6, wire::Ipv6::size},
+                                              {Header::Bth, wire::Bth::size},
+                                              {Header::Rdeth, wire::Rdeth::size},
+                                              {Header::Xrceth, wire::Xrceth::size},
+                                              {Header::Feth, wire::Feth::size},
+                                              {Header::Deth, wire::Deth::size},
+                                              {Header::Reth, wire::Reth::size},
+                                              {Header::AtomicEth, wire::AtomicEth::size},
+                                              {Header::Aeth, wire::Aeth::size},
+                                              {Header::AtomicAckEth, wire::AtomicAckEth::size},
+                                              {Header::ImmDt, wire::ImmDt::size},
+                                              {Header::Ieth, wire::Ieth::size}};
     std::map<Header, std::size_t> ends;  // end of the preceding field, in bits
-    for (const WritableField& field : writable_fields()) {
-        EXPECT_GE(field.bit, ends[field.header]) << field.name;
-        ends[field.header] = std::size_t{field.bit} + field.width;
-        EXPECT_LE(ends[field.header], 8 * sizes.at(field.header)) << field.name;
+    auto fields = writable_fields();
+    std::ranges::sort(fields, {}, [](const filter::Field* field) { return field->get.place.bit; });
+    for (const filter::Field* field : fields) {
+        const auto [header, bit, width] = field->get.place;
+        EXPECT_GE(bit, ends[header]) << field->name;
+        ends[header] = std::size_t{bit} + width;
+        EXPECT_LE(ends[header], 8 * sizes.at(header)) << field->name;
     }
 }
 
@@ -182,6 +197,7 @@ TEST(Edit, any_edits_in_a_row_are_as_if_the_frame_was_decoded_before_each) {
         const auto all = wire_test::all_opcodes();
         return random() % 2 == 0 ? random() % 256 : all[random() % all.size()].value;
     };
+    const auto fields = writable_fields();
     const auto some_edit = [&]() -> Action {
         const auto icrc = random() % 2 == 0 ? wire::IcrcAfter::Good : wire::IcrcAfter::Left;
         if (random() % 8 == 0)
@@ -190,8 +206,8 @@ TEST(Edit, any_edits_in_a_row_are_as_if_the_frame_was_decoded_before_each) {
             return Set{find_writable("bth.opcode"), some_opcode(), icrc};
         if (random() % 2 == 0)
             return Corrupt{random() % (random() % 2 == 0 ? 20 : 200), icrc};
-        const WritableField& field = writable_fields()[random() % writable_fields().size()];
-        return Set{&field, random() & field.most(), icrc};
+        const filter::Field* field = fields[random() % fields.size()];
+        return Set{field, random() & field->get.place.most(), icrc};
     };
     std::vector<Bytes> frames;
     for (const auto& [link, bytes] : wire_test::sample_set())

@@ -10,6 +10,7 @@
 #include "trace/service/services.hpp"
 #include "wire/cm_data.hpp"
 #include "wire/encapsulations.hpp"
+#include "wire/header_span.hpp"
 
 namespace field_test {
 
@@ -203,6 +204,55 @@ TEST(Fields, are_found_by_a_filter_with_what_is_printed) {
             filter += '"';
             EXPECT_TRUE(filter::Where::parse(filter).matches(view)) << filter;
         }
+}
+
+// The bits of a header as text: numbers in decimal, longer fields as bytes.
+std::string bits_of(util::Bytes header, const wire::Place& place) {
+    std::uint64_t number = 0;
+    std::string bytes;
+    for (std::size_t bit = place.bit; bit < std::size_t{place.bit} + place.width; ++bit) {
+        number = number << 1 | (std::to_integer<unsigned>(header[bit / 8]) >> (7 - bit % 8) & 1U);
+        if (bit % 8 == 7)
+            bytes += static_cast<char>(number & 0xffU);
+    }
+    return place.width <= 32 || place.width == 64 ? std::to_string(number) : bytes;
+}
+
+struct AsBits {
+    std::string operator()(std::uint64_t number) const { return std::to_string(number); }
+    std::string operator()(bool flag) const { return flag ? "1" : "0"; }
+    std::string operator()(const filter::Octets& octets) const {
+        return {reinterpret_cast<const char*>(octets.bytes.data()), octets.bytes.size()};
+    }
+    std::string operator()(const wire::Ipv4Address& address) const {
+        const auto& b = address.bytes;
+        return std::to_string(std::uint32_t{b[0]} << 24 | b[1] << 16 | b[2] << 8 | b[3]);
+    }
+    template <std::size_t N, typename Tag>
+    std::string operator()(const wire::AddressBytes<N, Tag>& address) const {
+        return {address.bytes.begin(), address.bytes.end()};
+    }
+    std::string operator()(const auto&) const { return "no bits"; }
+};
+
+TEST(Fields, of_a_header_are_its_bits_and_have_its_name) {
+    std::set<std::string_view> seen;
+    for (Sample& sample : samples()) {
+        const View view = sample.view();
+        for (const Field& field : filter::fields()) {
+            const auto& [header, bit, width] = field.get.place;
+            const auto bytes = view.packet.trail.find(header).of(view.frame);
+            if (width == 0 || bytes.size() * 8 < std::size_t{bit} + width)
+                continue;
+            EXPECT_TRUE(field.name.starts_with(wire::name(header))) << field.name;
+            const filter::Value value = field.get(view);
+            EXPECT_TRUE(is_there(value)) << field.name;
+            EXPECT_EQ(std::visit(AsBits(), value), bits_of(bytes, field.get.place)) << field.name;
+            seen.insert(field.name);
+        }
+    }
+    for (const Field& field : filter::fields())
+        EXPECT_TRUE(field.get.place.width == 0 || seen.contains(field.name)) << field.name;
 }
 
 TEST(Fields, have_names_of_their_own_and_a_description) {

@@ -245,8 +245,8 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
 
     app.add_subcommand("fields", "List the fields that a rule may set")->callback([&] {
         work = [&] {
-            for (const emulator::WritableField& field : emulator::writable_fields())
-                fmt::print("{:24} {:2} bits\n", field.name, field.width);
+            for (const filter::Field* field : emulator::writable_fields())
+                fmt::print("{:24} {:2} bits\n", field->name, field->get.place.width);
             return static_cast<int>(done);
         };
     });
