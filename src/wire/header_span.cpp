@@ -7,15 +7,59 @@
 
 namespace wire {
 
+namespace {
+
+struct Text {
+    std::string_view name;
+    std::string_view title;
+};
+// In the order of Header.
+constexpr auto texts = std::to_array<Text>({
+    {"outer", "Encapsulations"},
+    {"sll", "Linux cooked capture"},
+    {"eth", "Ethernet"},
+    {"vlan", "VLAN tag"},
+    {"llc", "LLC and SNAP"},
+    {"macc", "MAC control"},
+    {"pause", "PAUSE"},
+    {"pfc", "PFC: priority-based flow control"},
+    {"ip", "IPv4"},
+    {"ipv6", "IPv6"},
+    {"grh", "GRH: global route header"},
+    {"udp", "UDP"},
+    {"bth", "BTH: base transport header"},
+    {"rdeth", "RDETH: reliable datagram extended header"},
+    {"dceth", "DC header: dynamically connected transport"},
+    {"deth", "DETH: datagram extended header"},
+    {"xrceth", "XRCETH: XRC extended header"},
+    {"feth", "FETH: flush extended header"},
+    {"reth", "RETH: RDMA extended header"},
+    {"atomiceth", "AtomicETH: atomic extended header"},
+    {"aeth", "AETH: ACK extended header"},
+    {"atomicacketh", "AtomicAckETH: atomic acknowledge header"},
+    {"immdt", "ImmDt: immediate data"},
+    {"ieth", "IETH: invalidate extended header"},
+    {"reserved", "Reserved bytes of a CNP"},
+    {"mad", "MAD: management datagram"},
+    {"cm", "CM: the connection manager's message"},
+    {"payload", "Payload"},
+    {"pad", "Padding to four bytes"},
+    {"icrc", "ICRC: invariant CRC"},
+    {"rest", "Not decoded"},
+    {"tcp", "TCP"},
+    {"data", "TCP's data"},
+    {"trailer", "After the packet's end"},
+});
+static_assert(texts.size() == static_cast<std::size_t>(Header::Trailer) + 1);
+
+}  // namespace
+
 std::string_view name(Header header) {
-    // In the order of Header.
-    constexpr std::array<std::string_view, 34> names{
-        "outer",        "sll",   "eth",    "vlan",     "llc",  "macc",      "pause",
-        "pfc",          "ip",    "ipv6",   "grh",      "udp",  "bth",       "rdeth",
-        "dceth",        "deth",  "xrceth", "feth",     "reth", "atomiceth", "aeth",
-        "atomicacketh", "immdt", "ieth",   "reserved", "mad",  "cm",        "payload",
-        "pad",          "icrc",  "rest",   "tcp",      "data", "trailer"};
-    return names[static_cast<std::size_t>(header)];
+    return texts[static_cast<std::size_t>(header)].name;
+}
+
+std::string_view title(Header header) {
+    return texts[static_cast<std::size_t>(header)].title;
 }
 
 std::vector<HeaderSpan> header_spans(const Packet& packet, util::Bytes frame) {

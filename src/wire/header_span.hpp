@@ -16,6 +16,8 @@ namespace wire {
 ///   bth rdeth dceth deth xrceth feth reth atomiceth aeth atomicacketh immdt ieth reserved
 ///   mad cm payload pad icrc tcp data rest trailer
 std::string_view name(Header header);
+/// "BTH: base transport header", "Payload", ...: static text.
+std::string_view title(Header header);
 
 struct HeaderSpan {
     Header header{};

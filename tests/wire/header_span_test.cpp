@@ -10,6 +10,7 @@
 
 #include "filter/json.hpp"
 #include "util/json.hpp"
+#include "wire/each_header.hpp"
 #include "wire/encapsulations.hpp"
 #include "wire/packet_invariants.hpp"
 #include "wire/sample_set.hpp"
@@ -320,6 +321,16 @@ TEST(HeaderSpans, cover_every_prefix_behind_every_link) {
                         wire::header_spans(wire::decode(copy, link, length), copy), copy))
                         << size << " of " << length;
             }
+}
+
+TEST(HeaderSpans, have_titles_that_begin_with_the_name_in_messages) {
+    const wire::Packet none;
+    wire::for_each_extension_header(none, [](wire::HeaderMask bit, std::string_view name,
+                                             const auto&) {
+        EXPECT_TRUE(wire::title(wire::extension_header(bit)).starts_with(std::string(name) + ": "))
+            << name;
+        return true;
+    });
 }
 
 }  // namespace header_span_test

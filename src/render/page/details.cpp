@@ -1,7 +1,6 @@
 #include "render/page/details.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,42 +14,6 @@
 
 namespace page {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> headers{{
-    {"outer", "Encapsulations"},
-    {"eth", "Ethernet"},
-    {"vlan", "VLAN tag"},
-    {"sll", "Linux cooked capture"},
-    {"llc", "LLC and SNAP"},
-    {"macc", "MAC control"},
-    {"pfc", "PFC: priority-based flow control"},
-    {"pause", "PAUSE"},
-    {"ip", "IPv4"},
-    {"ipv6", "IPv6"},
-    {"grh", "GRH: global route header"},
-    {"udp", "UDP"},
-    {"bth", "BTH: base transport header"},
-    {"rdeth", "RDETH: reliable datagram extended header"},
-    {"dceth", "DC header: dynamically connected transport"},
-    {"deth", "DETH: datagram extended header"},
-    {"xrceth", "XRCETH: XRC extended header"},
-    {"feth", "FETH: flush extended header"},
-    {"reth", "RETH: RDMA extended header"},
-    {"atomiceth", "AtomicETH: atomic extended header"},
-    {"aeth", "AETH: ACK extended header"},
-    {"atomicacketh", "AtomicAckETH: atomic acknowledge header"},
-    {"immdt", "ImmDt: immediate data"},
-    {"ieth", "IETH: invalidate extended header"},
-    {"mad", "MAD: management datagram"},
-    {"cm", "CM: the connection manager's message"},
-    {"payload", "Payload"},
-    {"pad", "Padding to four bytes"},
-    {"icrc", "ICRC: invariant CRC"},
-    {"tcp", "TCP"},
-    {"data", "TCP's data"},
-    {"trailer", "After the packet's end"},
-    {"rest", "Not decoded"},
-}};
 
 bool is_contents(wire::Header header) {
     return header == wire::Header::Payload || header == wire::Header::TcpData ||
@@ -184,8 +147,10 @@ util::Json field_table() {
 
 util::Json header_names() {
     util::Json names = util::Json::object();
-    for (const auto& [name, text] : headers)
-        names[std::string(name)] = text;
+    for (std::size_t index = 0; index <= static_cast<std::size_t>(wire::Header::Trailer); ++index) {
+        const auto header = static_cast<wire::Header>(index);
+        names[std::string(name(header))] = title(header);
+    }
     return names;
 }
 
