@@ -11,7 +11,6 @@ using wire::CmDrep;
 using wire::CmDreq;
 using wire::CmLap;
 using wire::CmMra;
-using wire::CmPath;
 using wire::CmRej;
 using wire::CmRep;
 using wire::CmReq;
@@ -30,10 +29,33 @@ Value message(const View& view) {
     return name.empty() ? Value(Null()) : name;
 }
 
-template <auto... Members>
-Value path(const View& view) {
-    const auto* req = cm_message<CmReq>(view);
-    return req != nullptr ? follow(*req, Members...) : Value();
+Value has_paths(const View& view) {
+    return cm_message<CmReq>(view) != nullptr ? Value(true) : Value();
+}
+
+// A field that no member has: `Width` bits of the message from `Bit` on.
+template <typename Kept, unsigned Bit, unsigned Width>
+struct In {
+    using Message = Kept;
+    static Value of(util::FixedBytes<Mad::data_size> data) {
+        if constexpr (Width == 1)
+            return wire::number_at<Bit, Width>(data) != 0;
+        else if constexpr (Width == 8 * wire::Gid::size)
+            return wire::Gid::at<Bit / 8>(data);
+        else
+            return wire::number_at<Bit, Width>(data);
+    }
+};
+
+/// Reads the field of the message that the packet has.
+template <typename... Fields>
+Value bits(const View& view) {
+    Value value;
+    if (view.packet.cm && view.packet.cm->data)
+        static_cast<void>(((cm_message<typename Fields::Message>(view) != nullptr &&
+                            (value = Fields::of(*view.packet.cm->data), true)) ||
+                           ...));
+    return value;
 }
 
 const IpCm* ip_cm_of(const View& view) {
@@ -97,77 +119,79 @@ constexpr auto cm_table = std::to_array<Field>({
     {"cm.qpn", Hex6, "the queue pair of a service", cm<&CmSidrRep::qpn>},
     {"cm.remoteqpn", Hex6, "the receiver's queue pair",
      cm<&CmDreq::remote_qpn, &CmLap::remote_qpn>},
-    {"cm.alt_localgid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_local_gid>},
-    {"cm.alt_remotegid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_remote_gid>},
+    {"cm.alt_localgid", Kind::Ipv6, "alternate path", bits<In<CmLap, 8 * 24, 128>>},
+    {"cm.alt_remotegid", Kind::Ipv6, "alternate path", bits<In<CmLap, 8 * 40, 128>>},
     {"cm.msgrej", Decimal, "rejected message: 0 REQ, 1 REP, 2 none", cm<&CmRej::message_rejected>},
     {"cm.reason", Decimal, "reason of the rejection", cm<&CmRej::reason>},
     {"cm.reason_name", Text, "\"Invalid Service ID\", ...", cm<&CmRej::reason_name>},
     {"cm.ari", Bytes, "additional reject information", cm<&CmRej::ari>},
     {"cm.msgmraed", Decimal, "received message: 0 REQ, 1 REP, 2 LAP", cm<&CmMra::message_mraed>},
     {"cm.servtimeout", Decimal, "the response takes up to 4.096 us * 2^n",
-     cm<&CmMra::service_timeout>},
+     bits<In<CmMra, 8 * 9, 5>>},
     {"cm.serviceid", Hex16, "requested service",
      cm<&CmReq::service_id, &CmSidrReq::service_id, &CmSidrRep::service_id>},
     {"cm.qkey", Hex8, "the queue key of a service", cm<&CmSidrRep::q_key>},
     {"cm.localcaguid", Hex16, "the sender's adapter",
-     cm<&CmReq::local_ca_guid, &CmRep::local_ca_guid>},
-    {"cm.localqkey", Hex8, "the sender's queue key", cm<&CmReq::local_q_key, &CmRep::local_q_key>},
+     bits<In<CmReq, 8 * 16, 64>, In<CmRep, 8 * 28, 64>>},
+    {"cm.localqkey", Hex8, "the sender's queue key",
+     bits<In<CmReq, 8 * 28, 32>, In<CmRep, 8 * 8, 32>>},
     {"cm.localqpn", Hex6, "the sender's queue pair", cm<&CmReq::local_qpn, &CmRep::local_qpn>},
     {"cm.responderres", Decimal, "READs and atomics that the sender serves at a time",
      cm<&CmReq::responder_resources>},
     {"cm.respres", Decimal, "the same in a ConnectReply", cm<&CmRep::responder_resources>},
     {"cm.initdepth", Decimal, "READs and atomics that the sender requests at a time",
-     cm<&CmReq::initiator_depth, &CmRep::initiator_depth>},
-    {"cm.localeecn", Hex6, "end-to-end context (RD)", cm<&CmReq::local_eecn, &CmRep::local_eecn>},
-    {"cm.remoteeecn", Hex6, "end-to-end context (RD)", cm<&CmReq::remote_eecn>},
+     bits<In<CmReq, 8 * 39, 8>, In<CmRep, 8 * 25, 8>>},
+    {"cm.localeecn", Hex6, "end-to-end context (RD)",
+     bits<In<CmReq, 8 * 36, 24>, In<CmRep, 8 * 16, 24>>},
+    {"cm.remoteeecn", Hex6, "end-to-end context (RD)", bits<In<CmReq, 8 * 40, 24>>},
     {"cm.remoteresptout", Decimal, "the receiver must respond within 4.096 us * 2^n",
-     cm<&CmReq::remote_cm_response_timeout>},
+     bits<In<CmReq, 8 * 43, 5>>},
     {"cm.transpsvctype", Decimal, "0 RC, 1 UC, 2 RD, 3 see ext_transport",
      cm<&CmReq::transport_service_type>},
     {"cm.e2eflowctrl", Flag, "flow control by credits",
-     cm<&CmReq::end_to_end_flow_control, &CmRep::end_to_end_flow_control>},
+     bits<In<CmReq, 8 * 43 + 7, 1>, In<CmRep, 8 * 26 + 7, 1>>},
     {"cm.startpsn", Kind::Psn, "PSN of the first packet to the sender",
      cm<&CmReq::starting_psn, &CmRep::starting_psn>},
     {"cm.localresptout", Decimal, "the sender responds within 4.096 us * 2^n",
-     cm<&CmReq::local_cm_response_timeout>},
+     bits<In<CmReq, 8 * 47, 5>>},
     {"cm.retrcount", Decimal, "retries", cm<&CmReq::retry_count>},
     {"cm.pkey", Hex4, "partition key", cm<&CmReq::p_key, &CmSidrReq::p_key>},
     {"cm.pppmtu", Decimal, "path MTU: 1 to 5 for 256 to 4096 bytes", cm<&CmReq::path_mtu>},
-    {"cm.rdcexist", Flag, "an RD channel exists", cm<&CmReq::rdc_exists>},
+    {"cm.rdcexist", Flag, "an RD channel exists", bits<In<CmReq, 8 * 50 + 4, 1>>},
     {"cm.rnrretrcount", Decimal, "retries after an RNR NAK; 7: no limit",
-     cm<&CmReq::rnr_retry_count, &CmRep::rnr_retry_count>},
-    {"cm.maxcmretr", Decimal, "retries of CM messages", cm<&CmReq::max_cm_retries>},
-    {"cm.srq", Flag, "shared receive queue", cm<&CmReq::srq, &CmRep::srq>},
-    {"cm.tgtackdelay", Decimal, "ACKs take up to 4.096 us * 2^n", cm<&CmRep::target_ack_delay>},
-    {"cm.failoveracc", Decimal, "alternate path accepted", cm<&CmRep::failover_accepted>},
+     bits<In<CmReq, 8 * 50 + 5, 3>, In<CmRep, 8 * 27, 3>>},
+    {"cm.maxcmretr", Decimal, "retries of CM messages", bits<In<CmReq, 8 * 51, 4>>},
+    {"cm.srq", Flag, "shared receive queue",
+     bits<In<CmReq, 8 * 51 + 4, 1>, In<CmRep, 8 * 27 + 3, 1>>},
+    {"cm.tgtackdelay", Decimal, "ACKs take up to 4.096 us * 2^n", bits<In<CmRep, 8 * 26, 5>>},
+    {"cm.failoveracc", Decimal, "alternate path accepted", bits<In<CmRep, 8 * 26 + 5, 2>>},
     {"cm.ext_transport", Decimal, "1 XRC", cm<&CmReq::extended_transport>},
-    {"cm.prim", Present, "primary path", path<>},
-    {"cm.prim.locallid", Hex4, "primary path", path<&CmReq::primary, &CmPath::local_lid>},
-    {"cm.prim.remotelid", Hex4, "primary path", path<&CmReq::primary, &CmPath::remote_lid>},
-    {"cm.prim.localgid", Kind::Ipv6, "primary path", path<&CmReq::primary, &CmPath::local_gid>},
-    {"cm.prim.remotegid", Kind::Ipv6, "primary path", path<&CmReq::primary, &CmPath::remote_gid>},
-    {"cm.prim.flowlabel", Hex6, "primary path", path<&CmReq::primary, &CmPath::flow_label>},
-    {"cm.prim.pktrate", Decimal, "primary path", path<&CmReq::primary, &CmPath::packet_rate>},
-    {"cm.prim.tfcclass", Decimal, "primary path", path<&CmReq::primary, &CmPath::traffic_class>},
-    {"cm.prim.hoplim", Decimal, "primary path", path<&CmReq::primary, &CmPath::hop_limit>},
-    {"cm.prim.sl", Decimal, "primary path", path<&CmReq::primary, &CmPath::sl>},
-    {"cm.prim.subnetlocal", Flag, "primary path", path<&CmReq::primary, &CmPath::subnet_local>},
+    {"cm.prim", Present, "primary path", has_paths},
+    {"cm.prim.locallid", Hex4, "primary path", bits<In<CmReq, 8 * 52, 16>>},
+    {"cm.prim.remotelid", Hex4, "primary path", bits<In<CmReq, 8 * 54, 16>>},
+    {"cm.prim.localgid", Kind::Ipv6, "primary path", bits<In<CmReq, 8 * 56, 128>>},
+    {"cm.prim.remotegid", Kind::Ipv6, "primary path", bits<In<CmReq, 8 * 72, 128>>},
+    {"cm.prim.flowlabel", Hex6, "primary path", bits<In<CmReq, 8 * 88, 20>>},
+    {"cm.prim.pktrate", Decimal, "primary path", bits<In<CmReq, 8 * 91 + 2, 6>>},
+    {"cm.prim.tfcclass", Decimal, "primary path", bits<In<CmReq, 8 * 92, 8>>},
+    {"cm.prim.hoplim", Decimal, "primary path", bits<In<CmReq, 8 * 93, 8>>},
+    {"cm.prim.sl", Decimal, "primary path", bits<In<CmReq, 8 * 94, 4>>},
+    {"cm.prim.subnetlocal", Flag, "primary path", bits<In<CmReq, 8 * 94 + 4, 1>>},
     {"cm.prim.localacktout", Decimal, "primary path: ACKs within 4.096 us * 2^n",
-     path<&CmReq::primary, &CmPath::local_ack_timeout>},
-    {"cm.alt", Present, "alternate path", path<>},
-    {"cm.alt.locallid", Hex4, "alternate path", path<&CmReq::alternate, &CmPath::local_lid>},
-    {"cm.alt.remotelid", Hex4, "alternate path", path<&CmReq::alternate, &CmPath::remote_lid>},
-    {"cm.alt.localgid", Kind::Ipv6, "alternate path", path<&CmReq::alternate, &CmPath::local_gid>},
-    {"cm.alt.remotegid", Kind::Ipv6, "alternate path",
-     path<&CmReq::alternate, &CmPath::remote_gid>},
-    {"cm.alt.flowlabel", Hex6, "alternate path", path<&CmReq::alternate, &CmPath::flow_label>},
-    {"cm.alt.pktrate", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::packet_rate>},
-    {"cm.alt.tfcclass", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::traffic_class>},
-    {"cm.alt.hoplim", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::hop_limit>},
-    {"cm.alt.sl", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::sl>},
-    {"cm.alt.subnetlocal", Flag, "alternate path", path<&CmReq::alternate, &CmPath::subnet_local>},
+     cm<&CmReq::local_ack_timeout>},
+    {"cm.alt", Present, "alternate path", has_paths},
+    {"cm.alt.locallid", Hex4, "alternate path", bits<In<CmReq, 8 * 96, 16>>},
+    {"cm.alt.remotelid", Hex4, "alternate path", bits<In<CmReq, 8 * 98, 16>>},
+    {"cm.alt.localgid", Kind::Ipv6, "alternate path", bits<In<CmReq, 8 * 100, 128>>},
+    {"cm.alt.remotegid", Kind::Ipv6, "alternate path", bits<In<CmReq, 8 * 116, 128>>},
+    {"cm.alt.flowlabel", Hex6, "alternate path", bits<In<CmReq, 8 * 132, 20>>},
+    {"cm.alt.pktrate", Decimal, "alternate path", bits<In<CmReq, 8 * 135 + 2, 6>>},
+    {"cm.alt.tfcclass", Decimal, "alternate path", bits<In<CmReq, 8 * 136, 8>>},
+    {"cm.alt.hoplim", Decimal, "alternate path", bits<In<CmReq, 8 * 137, 8>>},
+    {"cm.alt.sl", Decimal, "alternate path", bits<In<CmReq, 8 * 138, 4>>},
+    {"cm.alt.subnetlocal", Flag, "alternate path", bits<In<CmReq, 8 * 138 + 4, 1>>},
     {"cm.alt.localacktout", Decimal, "alternate path: ACKs within 4.096 us * 2^n",
-     path<&CmReq::alternate, &CmPath::local_ack_timeout>},
+     bits<In<CmReq, 8 * 139, 5>>},
     {"cm.port", Decimal, "rdma_cm's port in the service ID", port},
     {"cm.ip_cm", Present, "rdma_cm's header before the private data", ip_cm<>},
     {"cm.ip_cm.majv", Decimal, "rdma_cm's header: version", ip_cm<&IpCm::major_version>},

@@ -57,21 +57,18 @@ Value follow(const Object& object, Member member, More... more) {
         return follow(next, more...);
 }
 
-template <typename Object, typename Member>
-Object object_of(Member Object::*);
-
 template <auto Header, auto Member, auto... More>
-constexpr wire::Place place_of() {
-    using Object = decltype(object_of(Member));
+constexpr wire::Place place_in() {
+    using Object = decltype(wire::object_of(Member));
     if constexpr (requires { typename Object::Fields; })
-        return Object::Fields::template place<Member>();
+        return wire::place_of<Member>;
     return {};
 }
 
 /// Reads a member of a packet's header: in<&Packet::bth, &Bth::psn>.
 template <auto... Members>
 inline constexpr Getter in{[](const View& view) { return follow(view.packet, Members...); },
-                           place_of<Members...>()};
+                           place_in<Members...>()};
 
 /// Returns `value`, or null if it is not there.
 inline Value or_null(const Value& value) {
@@ -89,7 +86,7 @@ template <auto... Members, typename As>
 Value first_of(As as) {
     Value value;
     const auto take = [&](auto member) {
-        if (const auto* message = as.template operator()<decltype(object_of(member))>())
+        if (const auto* message = as.template operator()<decltype(wire::object_of(member))>())
             value = to_value(std::invoke(member, *message));
         return is_there(value);
     };

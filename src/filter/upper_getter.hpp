@@ -18,7 +18,7 @@ const Kept* part(const View& view) {
 /// Reads a chain of members, of which the first is one of the message.
 template <auto Member, auto... More>
 Value of(const View& view) {
-    const auto* message = part<decltype(object_of(Member))>(view);
+    const auto* message = part<decltype(wire::object_of(Member))>(view);
     return message != nullptr ? follow(*message, Member, More...) : Value();
 }
 
@@ -36,7 +36,7 @@ Value any(const View& view) {
 // Null if there is no name.
 template <auto Member>
 Value name_of(const View& view) {
-    const auto* message = part<decltype(object_of(Member))>(view);
+    const auto* message = part<decltype(wire::object_of(Member))>(view);
     if (message == nullptr)
         return {};
     const std::string_view name = std::invoke(Member, *message);

@@ -36,15 +36,10 @@ bool is_message(const View& view) {
 }
 
 // In IPv4 packets, Wireshark shows a path's GID as the IPv4 address in its last bytes.
-template <auto Gid>
+template <std::size_t Offset>
 Value ipv4_of_gid(const View& view) {
-    const auto* request = cm_message<CmReq>(view);
-    if (request == nullptr || !view.packet.ipv4)
-        return {};
-    const auto& gid = (request->primary.*Gid).bytes;
-    wire::Ipv4Address address;
-    std::ranges::copy(gid.end() - wire::Ipv4Address::size, gid.end(), address.bytes.begin());
-    return address;
+    const bool is_there = cm_message<CmReq>(view) != nullptr && view.packet.ipv4;
+    return is_there ? Value(wire::Ipv4Address::at<Offset>(*view.packet.cm->data)) : Value();
 }
 
 constexpr auto numbers = std::to_array<Field>({
@@ -53,10 +48,8 @@ constexpr auto numbers = std::to_array<Field>({
     {"aeth.syndrome.timer", Decimal, "of an RNR NAK", syndrome_code<AethKind::RnrNak>},
     {"aeth.syndrome.reserved_value", Decimal, "of another", syndrome_code<AethKind::Reserved>},
     {"aeth.syndrome.error_code", Decimal, "of a NAK", syndrome_code<AethKind::Nak>},
-    {"cm.req.prim_localgid_ipv4", Kind::Ipv4, "primary path",
-     ipv4_of_gid<&wire::CmPath::local_gid>},
-    {"cm.req.prim_remotegid_ipv4", Kind::Ipv4, "primary path",
-     ipv4_of_gid<&wire::CmPath::remote_gid>},
+    {"cm.req.prim_localgid_ipv4", Kind::Ipv4, "primary path", ipv4_of_gid<68>},
+    {"cm.req.prim_remotegid_ipv4", Kind::Ipv4, "primary path", ipv4_of_gid<84>},
 });
 
 bool has_service_tag(const View& view) {
@@ -142,7 +135,8 @@ class Table {
             message.ip_cm.emplace();
         }
         Packet packet;
-        packet.cm = wire::Cm{{}, message};
+        static constexpr std::array<std::byte, wire::Mad::data_size> zeros{};
+        packet.cm = wire::Cm{{}, message, util::FixedBytes<zeros.size()>(zeros)};
         std::string scratch;
         const View view{0, {}, packet, {}, 0, scratch};
         for (const Field& field : cm_fields())

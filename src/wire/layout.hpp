@@ -22,8 +22,36 @@ struct Place {
 
     /// The largest number that fits; `width` is at most 64.
     constexpr std::uint64_t most() const { return ~std::uint64_t{0} >> (64U - width); }
-    friend constexpr bool operator==(const Place&, const Place&) = default;
 };
+
+namespace detail {
+
+template <unsigned Bit, unsigned Width>
+struct Word {
+    static constexpr std::size_t first = Bit / 8;
+    static constexpr std::size_t size = (Bit + Width + 7) / 8 - first;
+    static constexpr std::size_t shift = (first + size) * 8 - Bit - Width;
+    static constexpr std::uint64_t mask = ~std::uint64_t{0} >> (64 - Width);
+};
+
+}  // namespace detail
+
+/// The number of `Width` bits from `Bit` on.
+template <unsigned Bit, unsigned Width, std::size_t N>
+constexpr std::uint64_t number_at(util::FixedBytes<N> bytes) {
+    using Word = detail::Word<Bit, Width>;
+    return util::read_be<std::uint64_t, Word::size, Word::first>(bytes) >> Word::shift & Word::mask;
+}
+
+/// Leaves the bits beside it as they are.
+template <unsigned Bit, unsigned Width, std::size_t N>
+constexpr void put_number_at(std::span<std::byte, N> out, std::uint64_t value) {
+    using Word = detail::Word<Bit, Width>;
+    const auto old =
+        util::read_be<std::uint64_t, Word::size, Word::first>(util::FixedBytes<N>(out));
+    util::write_be<Word::size, Word::first>(
+        out, (old & ~(Word::mask << Word::shift)) | (value & Word::mask) << Word::shift);
+}
 
 /// A field of a header as in Place, and the member that has its value. `Unit`: the member is a
 /// number of bytes, and the field counts units of so many bytes. A member function stands for a
@@ -56,20 +84,20 @@ class At {
 
     static constexpr bool is_stored = !std::is_member_function_pointer_v<decltype(Member)>;
     static constexpr std::size_t first = Bit / 8;
-    static constexpr std::size_t size = (Bit + Width + 7) / 8 - first;
-    static constexpr std::size_t shift = (first + size) * 8 - Bit - Width;
-    static constexpr std::uint64_t mask = ~std::uint64_t{0} >> (Width < 64 ? 64 - Width : 0);
+    static constexpr std::size_t size = Width / 8;
 
     template <typename T, std::size_t N>
     static constexpr void take(T& member, util::FixedBytes<N> bytes) {
-        if constexpr (requires { T::template at<first>(bytes); })
+        if constexpr (std::is_same_v<T, util::Bytes>)
+            member = bytes.template subspan<first, size>();
+        else if constexpr (requires { T::template at<first>(bytes); })
             member = T::template at<first>(bytes);
         else if constexpr (requires { member.begin(); })
             std::ranges::copy(bytes.template subspan<first, size>(), member.begin());
         else if constexpr (std::is_same_v<T, Psn>)
-            member = Psn(static_cast<std::uint32_t>(number(bytes)));
+            member = Psn(static_cast<std::uint32_t>(number_at<Bit, Width>(bytes)));
         else
-            member = static_cast<T>(number(bytes) * Unit);
+            member = static_cast<T>(number_at<Bit, Width>(bytes) * Unit);
     }
     template <typename T, std::size_t N>
     static constexpr void put(const T& member, std::span<std::byte, N> out) {
@@ -78,20 +106,9 @@ class At {
         else if constexpr (requires { member.begin(); })
             std::ranges::copy(member, out.template subspan<first, size>().begin());
         else if constexpr (std::is_same_v<T, Psn>)
-            put_number(out, member.value());
+            put_number_at<Bit, Width>(out, member.value());
         else
-            put_number(out, member / Unit);
-    }
-
-    template <std::size_t N>
-    static constexpr std::uint64_t number(util::FixedBytes<N> bytes) {
-        return util::read_be<std::uint64_t, size, first>(bytes) >> shift & mask;
-    }
-    // Leaves the bits beside the field as they are.
-    template <std::size_t N>
-    static constexpr void put_number(std::span<std::byte, N> out, std::uint64_t value) {
-        const auto old = util::read_be<std::uint64_t, size, first>(util::FixedBytes<N>(out));
-        util::write_be<size, first>(out, (old & ~(mask << shift)) | (value & mask) << shift);
+            put_number_at<Bit, Width>(out, member / Unit);
     }
 };
 
@@ -132,5 +149,12 @@ constexpr void write(const T& header, std::span<std::byte, T::size> out) {
     std::ranges::fill(out, std::byte{});
     T::Fields::write(header, out);
 }
+
+template <typename Object, typename Member>
+Object object_of(Member Object::*);
+
+/// Where the member's field is: place_of<&Ipv4::src>.
+template <auto Member>
+inline constexpr Place place_of = decltype(object_of(Member))::Fields::template place<Member>();
 
 }  // namespace wire

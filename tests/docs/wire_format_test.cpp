@@ -48,7 +48,7 @@ const std::map<std::string, std::size_t>& sizes() {
         {"Padding and ICRC", 1 + icrc_size},
         {"MAD", Mad::size},
         {"REQ", Mad::data_size},
-        {"Path", CmPath::size},
+        {"Path", 44},
         {"IP service ID", sizeof(CmReq::service_id)},
         {"IP CM header", IpCm::size},
         {"REP", Mad::data_size},

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "filter/sample_view.hpp"
+#include "wire/cm_data.hpp"
 #include "wire/text/summary.hpp"
 
 namespace cm_json_test {
 
 using util::Json;
 using wire::CmAttribute;
+using wire_test::CmData;
 using wire_test::from_hex;
 
 struct Told {
@@ -15,14 +17,26 @@ struct Told {
     std::string line;
 };
 
-// `data`: the first bytes of the message; zeros follow.
-Told told(CmAttribute attribute, std::string_view data) {
-    auto bytes = from_hex(data);
-    bytes.resize(wire::Mad::data_size);
+Told told(CmAttribute attribute, util::Bytes bytes) {
     const auto mad = wire_test::cm_mad(attribute, bytes);
     const auto frame = wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
     query_test::Sample sample(frame);
     return {query_test::json_of(sample.view()), wire::packet_summary(sample.view().packet)};
+}
+
+// `data`: the first bytes of the message; zeros follow.
+Told told(CmAttribute attribute, std::string_view data) {
+    auto bytes = from_hex(data);
+    bytes.resize(wire::Mad::data_size);
+    return told(attribute, util::Bytes(bytes));
+}
+
+// The message's fields without those of other messages and of its IDs.
+std::string fields_of(CmAttribute attribute, const CmData& data) {
+    Json cm = told(attribute, data.bytes()).json["cm"];
+    for (const char* key : {"message", "localcommid", "remotecommid", "private"})
+        cm.erase(key);
+    return cm.dump();
 }
 
 void expect_numbers(const Json& object, const std::map<std::string, std::uint64_t>& expected) {
@@ -76,6 +90,41 @@ TEST(CmJson, a_request_has_its_fields_and_its_paths_in_the_order_of_the_wire) {
               R"({"locallid":0,"remotelid":0,"localgid":"::","remotegid":"::","flowlabel":0,)"
               R"("pktrate":0,"tfcclass":0,"hoplim":0,"sl":0,"subnetlocal":false,)"
               R"("localacktout":0})");
+}
+
+TEST(CmJson, each_field_is_read_from_its_own_bits) {
+    constexpr std::string_view path =
+        "8001 8002 20010db8000000000000000000000002 20010db8000000000000000000000001"
+        "abcdef2d b9 3f a8 97";
+    const std::string path_json =
+        R"({"locallid":32769,"remotelid":32770,"localgid":"2001:db8::2","remotegid":)"
+        R"("2001:db8::1","flowlabel":703710,"pktrate":45,"tfcclass":185,"hoplim":63,"sl":10,)"
+        R"("subnetlocal":true,"localacktout":18})";
+    const CmData req = CmData().put(43, "ac").put(47, "ad").put(50, "4e").put(51, "fa");
+    const std::string req_json =
+        R"({"serviceid":579005069656919567,"localcaguid":1157726452361532951,)"
+        R"("localqkey":471670303,"localqpn":2105634,"responderres":35,"initdepth":39,)"
+        R"("localeecn":2368806,"remoteeecn":2631978,"remoteresptout":21,"transpsvctype":2,)"
+        R"("e2eflowctrl":false,"startpsn":2895150,"localresptout":21,"retrcount":5,"pkey":12337,)"
+        R"("pppmtu":4,"rdcexist":true,"rnrretrcount":6,"maxcmretr":15,"srq":true,)"
+        R"("ext_transport":2,)";
+    const auto told = fields_of(CmAttribute::ConnectRequest, CmData(req).put(52, path));
+    EXPECT_EQ(told.substr(0, req_json.size()), req_json);
+    EXPECT_NE(told.find(R"("prim":)" + path_json), std::string::npos) << told;
+    EXPECT_NE(fields_of(CmAttribute::ConnectRequest, CmData(req).put(96, path))
+                  .find(R"("alt":)" + path_json),
+              std::string::npos);
+    EXPECT_EQ(fields_of(CmAttribute::ConnectReply, CmData().put(26, "ad").put(27, "d0")),
+              R"({"localcaguid":2025808526418453027,"localqkey":134810123,"localqpn":789774,)"
+              R"("respres":24,"initdepth":25,"localeecn":1052946,"e2eflowctrl":true,)"
+              R"("startpsn":1316118,"rnrretrcount":6,"srq":true,"tgtackdelay":21,)"
+              R"("failoveracc":2})");
+    EXPECT_EQ(fields_of(CmAttribute::MsgRcptAck, CmData().put(8, "7f").put(9, "af")),
+              R"({"msgmraed":1,"servtimeout":21})");
+    EXPECT_EQ(fields_of(CmAttribute::LoadAlternatePath, CmData().put(24, path.substr(10, 65))),
+              R"({"remoteqpn":789774,"alt_localgid":"2001:db8::2","alt_remotegid":"2001:db8::1"})");
+    EXPECT_EQ(fields_of(CmAttribute::ServiceIdResReq, CmData()),
+              R"({"requestid":66051,"serviceid":579005069656919567,"pkey":1029})");
 }
 
 TEST(CmJson, a_connect_reply_has_the_other_half) {

@@ -10,22 +10,13 @@ using wire::CmAttribute;
 using wire_test::CmData;
 
 TEST(Cm, reply) {
-    const CmData data = CmData().put(26, "ad").put(27, "d0");
+    const CmData data;
     const auto rep = data.parse_as<wire::CmRep>(CmAttribute::ConnectReply);
     EXPECT_EQ(rep.local_comm_id, 0x00010203U);
     EXPECT_EQ(rep.remote_comm_id, 0x04050607U);
-    EXPECT_EQ(rep.local_q_key, 0x08090a0bU);
     EXPECT_EQ(rep.local_qpn, 0x0c0d0eU);
-    EXPECT_EQ(rep.local_eecn, 0x101112U);
     EXPECT_EQ(rep.starting_psn, wire::Psn(0x141516));
     EXPECT_EQ(rep.responder_resources, 24);
-    EXPECT_EQ(rep.initiator_depth, 25);
-    EXPECT_EQ(rep.target_ack_delay, 0b10101);
-    EXPECT_EQ(rep.failover_accepted, 0b10);
-    EXPECT_TRUE(rep.end_to_end_flow_control);
-    EXPECT_EQ(rep.rnr_retry_count, 0b110);
-    EXPECT_TRUE(rep.srq);
-    EXPECT_EQ(rep.local_ca_guid, 0x1c1d1e1f20212223U);
     EXPECT_TRUE(data.is_at(rep.private_data, 36, 196));
 }
 
@@ -88,25 +79,20 @@ TEST(Cm, reasons_of_a_reject) {
 }
 
 TEST(Cm, message_receipt_acknowledgement) {
-    const CmData data = CmData().put(8, "7f").put(9, "af");
+    const CmData data = CmData().put(8, "7f");
     const auto mra = data.parse_as<wire::CmMra>(CmAttribute::MsgRcptAck);
     EXPECT_EQ(mra.local_comm_id, 0x00010203U);
     EXPECT_EQ(mra.remote_comm_id, 0x04050607U);
     EXPECT_EQ(mra.message_mraed, 1);
-    EXPECT_EQ(mra.service_timeout, 0b10101);
     EXPECT_TRUE(data.is_at(mra.private_data, 10, 222));
 }
 
 TEST(Cm, alternate_path_and_its_response) {
-    const CmData data = CmData()
-                            .put(24, "20010db8000000000000000000000002")
-                            .put(40, "20010db8000000000000000000000001");
+    const CmData data;
     const auto lap = data.parse_as<wire::CmLap>(CmAttribute::LoadAlternatePath);
     EXPECT_EQ(lap.local_comm_id, 0x00010203U);
     EXPECT_EQ(lap.remote_comm_id, 0x04050607U);
     EXPECT_EQ(lap.remote_qpn, 0x0c0d0eU);
-    EXPECT_EQ(text(lap.alternate_local_gid), "2001:db8::2");
-    EXPECT_EQ(text(lap.alternate_remote_gid), "2001:db8::1");
     EXPECT_TRUE(data.is_at(lap.private_data, 64, 168));
     const auto apr = data.parse_as<wire::CmApr>(CmAttribute::AlternatePathResponse);
     EXPECT_EQ(apr.local_comm_id, 0x00010203U);

@@ -136,19 +136,4 @@ TEST(Headers, of_flush_and_atomic_write) {
     EXPECT_EQ(write.packet.payload_length, 8U);
 }
 
-TEST(Headers, a_path_of_a_connect_request_has_a_flow_label_of_20_bits) {
-    std::vector<std::byte> data(wire::Mad::data_size);
-    // Primary path at 52: LIDs (4 bytes), GIDs (32 bytes), then flow label (20 bits), reserved (6
-    // bits), packet rate (6 bits).
-    const auto bytes = wire_test::from_hex("abcdef2d");
-    std::copy(bytes.begin(), bytes.end(), data.begin() + 52 + 36);
-    const auto mad = wire_test::cm_mad(wire::CmAttribute::ConnectRequest, data);
-    const auto frame = wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
-    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
-    const auto* request = packet.cm->as<wire::CmReq>();
-    ASSERT_NE(request, nullptr);
-    EXPECT_EQ(request->primary.flow_label, 0xabcdeU);
-    EXPECT_EQ(request->primary.packet_rate, 0x2d);
-}
-
 }  // namespace headers_test

@@ -51,7 +51,7 @@ std::optional<Connection> Connects::see(const StreamKey& datagram, const wire::C
                        .qpn = req->local_qpn,
                        .starting_psn = req->starting_psn,
                        .path_mtu = req->path_mtu_bytes(),
-                       .retry = {timeout_of(req->primary.local_ack_timeout), req->retry_count}});
+                       .retry = {timeout_of(req->local_ack_timeout), req->retry_count}});
         return std::nullopt;
     }
     const auto* rep = message.as<wire::CmRep>();

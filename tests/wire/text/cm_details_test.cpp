@@ -18,11 +18,8 @@ TEST(CmDetails, a_message_with_an_unknown_attribute_is_not_decoded) {
 // REJ.
 TEST(CmDetails, the_message_that_was_received_or_rejected_is_named) {
     const std::string pair = "comm 0x00000011 to 0x00000022";
-    wire::CmMra mra{.local_comm_id = 0x11,
-                    .remote_comm_id = 0x22,
-                    .message_mraed = 0,
-                    .service_timeout = 0,
-                    .private_data = {}};
+    wire::CmMra mra{
+        .local_comm_id = 0x11, .remote_comm_id = 0x22, .message_mraed = 0, .private_data = {}};
     wire::CmRej rej;
     rej.local_comm_id = 0x11;
     rej.remote_comm_id = 0x22;
