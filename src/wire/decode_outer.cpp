@@ -164,7 +164,7 @@ class Tunnel {
         Outer& outer = packet_.outer ? *packet_.outer : packet_.outer.emplace();
         if (outer.count == Outer::capacity)
             return inner_not_roce(NotRoce::TooDeep);
-        layer.addresses = addresses();
+        layer.addresses = ip_addresses(packet_.trail.ip().of(reader_.taken()));
         outer.layers[outer.count++] = layer;
         outer.carries_ethernet = inner.as == Inner::As::Ethernet;
         packet_.ipv4.reset();
@@ -320,20 +320,6 @@ class Tunnel {
             next = util::be8<0>(*type);
         }
         return true;
-    }
-
-    /// The source and destination address of the IP header that carries the encapsulation.
-    util::Bytes addresses() const {
-        constexpr std::size_t of_ipv4 = 12;
-        constexpr std::size_t of_ipv6 = 8;
-        if (packet_.ipv4)
-            return network(Header::Ipv4).subspan(of_ipv4, 2 * Ipv4Address::size);
-        if (packet_.ipv6)
-            return network(Header::Ipv6).subspan(of_ipv6, 2 * Ipv6Address::size);
-        return {};
-    }
-    util::Bytes network(Header header) const {
-        return packet_.trail.find(header).of(reader_.taken());
     }
 
     FrameReader& reader_;

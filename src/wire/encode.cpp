@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "wire/each_header.hpp"
-#include "wire/ip.hpp"
+#include "wire/reseal.hpp"
 
 namespace wire {
 namespace {
@@ -21,12 +21,13 @@ class Encoder {
 
     std::vector<std::byte> frame() {
         link();
-        network_at_ = frame_.size();
         network();
         udp();
         transport();
-        append_icrc();
-        append_udp_checksum();
+        trail_.put(Header::Padding, frame_.size());
+        frame_.resize(frame_.size() + icrc_size);
+        trail_.put(Header::Icrc, frame_.size());
+        reseal(frame_, trail_, IcrcAfter::Good);
         return std::move(frame_);
     }
 
@@ -70,11 +71,7 @@ class Encoder {
             ip.header_length = Ipv4::size;
             ip.total_length = static_cast<std::uint16_t>(Ipv4::size + length);
             ip.protocol = ip_protocol::udp;
-            ip.checksum = 0;
             append(ip);
-            const auto header = util::Bytes(frame_).last(Ipv4::size);
-            const std::uint16_t checksum = internet_checksum(ones_sum(header));
-            util::put_be16<0>(at<2>(network_at_ + 10), checksum);
         } else if (packet_.ipv6) {
             Ipv6 ip = *packet_.ipv6;
             ip.version = 6;
@@ -91,12 +88,11 @@ class Encoder {
     }
 
     void udp() {
-        udp_at_ = frame_.size();
         if (packet_.grh)
             return;
         Udp udp = packet_.udp.value_or(Udp{});
         udp.length = static_cast<std::uint16_t>(network_payload_size());
-        udp.checksum = 0;
+        udp.checksum = 0xffff;  // reseal() computes it unless it is 0
         append(udp);
     }
 
@@ -105,45 +101,18 @@ class Encoder {
         bth.padcnt = static_cast<std::uint8_t>(padding());
         append(bth);
         if (opcode_ != nullptr) {
-            const auto write = [&]<typename Header>(HeaderMask bit, std::string_view,
-                                                    const std::optional<Header>& header) {
+            const auto add = [&]<typename T>(HeaderMask bit, std::string_view,
+                                             const std::optional<T>& header) {
                 if (opcode_->has(bit))
-                    append(header.value_or(Header{}));
+                    append(header.value_or(T{}));
                 return true;
             };
-            for_each_extension_header(packet_, write);
+            for_each_extension_header(packet_, add);
             if (opcode_->has(header::cnp_reserved))
                 frame_.resize(frame_.size() + cnp_reserved_size);
         }
         frame_.insert(frame_.end(), packet_.payload.begin(), packet_.payload.end());
         frame_.resize(frame_.size() + padding());
-    }
-
-    void append_icrc() {
-        const IcrcLayout layout = packet_.ipv4   ? IcrcLayout::Ipv4Udp
-                                  : packet_.ipv6 ? IcrcLayout::Ipv6Udp
-                                                 : IcrcLayout::Grh;
-        const auto value = compute_icrc(layout, util::Bytes(frame_).subspan(network_at_));
-        frame_.resize(frame_.size() + icrc_size);
-        util::put_be32<0>(at<icrc_size>(frame_.size() - icrc_size), value.value());
-    }
-
-    /// Must be last: it covers the ICRC, which in turn counts this checksum as ones.
-    void append_udp_checksum() {
-        if (packet_.grh)
-            return;
-        constexpr std::size_t v4_addresses_at = 12;
-        constexpr std::size_t v6_addresses_at = 8;
-        const util::Bytes datagram = util::Bytes(frame_).subspan(udp_at_);
-        const util::Bytes addresses =
-            packet_.ipv4 ? util::Bytes(frame_).subspan(network_at_ + v4_addresses_at, 8)
-                         : util::Bytes(frame_).subspan(network_at_ + v6_addresses_at, 32);
-        // Pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
-        const std::uint64_t sum =
-            ones_sum(addresses) + ip_protocol::udp + datagram.size() + ones_sum(datagram);
-        const std::uint16_t checksum = internet_checksum(sum);
-        constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 means "no checksum"
-        util::put_be16<0>(at<2>(udp_at_ + 6), checksum == 0 ? zero_as_sent : checksum);
     }
 
     std::size_t padding() const { return (4 - packet_.payload.size() % 4) % 4; }
@@ -155,22 +124,17 @@ class Encoder {
                padding() + icrc_size;
     }
 
-    template <typename Header>
-    void append(const Header& header) {
-        frame_.resize(frame_.size() + Header::size);
-        write(header, at<Header::size>(frame_.size() - Header::size));
-    }
-
-    template <std::size_t N>
-    std::span<std::byte, N> at(std::size_t offset) {
-        return std::span(frame_).subspan(offset).template first<N>();
+    template <typename T>
+    void append(const T& header) {
+        frame_.resize(frame_.size() + T::size);
+        write(header, std::span(frame_).template last<T::size>());
+        trail_.put(T::Fields::header, frame_.size());
     }
 
     const Packet& packet_;
     const OpcodeInfo* opcode_;
     std::vector<std::byte> frame_;
-    std::size_t network_at_ = 0;
-    std::size_t udp_at_ = 0;
+    Trail trail_;
 };
 
 }  // namespace

@@ -197,8 +197,8 @@ bool is_right_with(const WrongIcrc& wrong, std::size_t at, const Address& now,
 }
 
 Found rewritten_address(const WrongIcrc& wrong, Known known) {
-    constexpr std::size_t ipv4_source = 12;
-    constexpr std::size_t ipv6_source = 8;
+    constexpr std::size_t ipv4_source = place_of<&Ipv4::src>.bit / 8;
+    constexpr std::size_t ipv6_source = place_of<&Ipv6::src>.bit / 8;
     const auto find = [&](const auto& ip, std::size_t source) -> Found {
         using Address = std::remove_cvref_t<decltype(ip.src)>;
         for (const IpAddress& one : known)

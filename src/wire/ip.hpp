@@ -90,6 +90,9 @@ struct Ipv6 {
 /// a word. Sums may be added before internet_checksum folds them.
 std::uint64_t ones_sum(util::Bytes bytes);
 
+/// The source and destination address of an IPv4 or IPv6 header; empty without a header.
+util::Bytes ip_addresses(util::Bytes ip);
+
 /// The Internet checksum (RFC 1071) of the summed bytes, for IPv4 headers and UDP.
 std::uint16_t internet_checksum(std::uint64_t sum);
 

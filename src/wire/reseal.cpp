@@ -15,7 +15,7 @@ void put16(MutableBytes bytes, std::size_t at, std::uint16_t value) {
 }
 
 void put_ip_checksum(MutableBytes ip) {
-    constexpr std::size_t checksum_at = 10;
+    constexpr std::size_t checksum_at = place_of<&Ipv4::checksum>.bit / 8;
     put16(ip, checksum_at, 0);
     put16(ip, checksum_at, internet_checksum(ones_sum(ip)));
 }
@@ -35,7 +35,7 @@ void put_icrc(MutableBytes frame, const Trail& trail) {
 }
 
 void put_udp_checksum(MutableBytes frame, const Trail& trail) {
-    constexpr std::size_t checksum_at = 6;
+    constexpr std::size_t checksum_at = place_of<&Udp::checksum>.bit / 8;
     constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 means "no checksum"
     const MutableBytes header = trail.find(Header::Udp).of(frame);
     if (header.empty())
@@ -47,8 +47,7 @@ void put_udp_checksum(MutableBytes frame, const Trail& trail) {
     const MutableBytes covered = rest.first(udp.length);
     put16(covered, checksum_at, 0);
     // Pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
-    const util::Bytes ip = trail.ip().of(frame);
-    const util::Bytes addresses = trail.has(Header::Ipv4) ? ip.subspan(12, 8) : ip.subspan(8, 32);
+    const util::Bytes addresses = ip_addresses(trail.ip().of(frame));
     const std::uint16_t checksum = internet_checksum(ones_sum(addresses) + ip_protocol::udp +
                                                      covered.size() + ones_sum(covered));
     put16(covered, checksum_at, checksum == 0 ? zero_as_sent : checksum);
