@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint32_t before_rules = 0;
 constexpr std::uint32_t after_rules = 1;
 
-std::string comment_of(const std::vector<Event>& events) {
+std::string comment_of(const std::vector<RuleEvent>& events) {
     std::string comment;
-    for (const Event& event : events)
+    for (const RuleEvent& event : events)
         if (event.copy == 0)
             comment += fmt::format("{}rule {}: {}{}{}", comment.empty() ? "" : "\n", event.rule,
                                    event.text, event.detail.empty() ? "" : ": ", event.detail);
@@ -76,8 +76,8 @@ void Recorder::guarded(Function function) {
     }
 }
 
-std::uint64_t Recorder::before(const Arrival& arrival, bool is_roce,
-                               const std::vector<Event>& events) {
+std::uint64_t Recorder::before(const ReceivedFrame& arrival, bool is_roce,
+                               const std::vector<RuleEvent>& events) {
     if (!writer_)
         return 0;
     guarded([&] { write(before_rules, arrival.time, arrival.bytes, comment_of(events)); });
@@ -104,7 +104,7 @@ void Recorder::write(std::uint32_t interface, capture::Time time, util::Bytes by
     ++frames_;
 }
 
-void Recorder::acted(const Sent& sent, const Event& event) {
+void Recorder::acted(const Sent& sent, const RuleEvent& event) {
     if (!log_)
         return;
     runlog::Fields fields{{key::rule, event.rule},

@@ -32,8 +32,9 @@ class Recorder {
 
     /// These do not throw: a write error ends the recording, and stop() reports it.
     /// Returns a number for Sent::recorded; 0 if nothing is recorded.
-    std::uint64_t before(const Arrival& arrival, bool is_roce, const std::vector<Event>& events);
-    void acted(const Sent& sent, const Event& event);
+    std::uint64_t before(const ReceivedFrame& arrival, bool is_roce,
+                         const std::vector<RuleEvent>& events);
+    void acted(const Sent& sent, const RuleEvent& event);
     /// `to`: nullopt if the frame leaves to all other hosts.
     void after(capture::Time time, std::size_t from, std::optional<std::size_t> to,
                util::Bytes bytes, bool is_roce);

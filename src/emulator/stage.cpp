@@ -55,7 +55,7 @@ void Stage::restart() {
     std::ranges::fill(cuts_, HostCut{});
 }
 
-void Stage::take(const Arrival& arrival, Time now, StageOutput& out) {
+void Stage::take(const ReceivedFrame& arrival, Time now, StageOutput& out) {
     release(now, out);
     const wire::Packet packet = decoded(arrival);
     if (rules_.empty()) {
@@ -78,7 +78,7 @@ void Stage::take(const Arrival& arrival, Time now, StageOutput& out) {
         log({sent}, cut->event, now);
     else
         pass({sent}, now);
-    std::vector<Event> events;
+    std::vector<RuleEvent> events;
     for (const Action& action : actions_)
         if (action.sent == sent)
             events.push_back(action.event);
@@ -93,7 +93,7 @@ void Stage::release(Time now, StageOutput& out) {
     }
 }
 
-wire::Packet Stage::decoded(const Arrival& arrival) const {
+wire::Packet Stage::decoded(const ReceivedFrame& arrival) const {
     const bool needs_icrc = std::ranges::any_of(rules_, [](const RuleState& state) {
         return state.rule.where && state.rule.where->needs_icrc();
     });
@@ -102,7 +102,7 @@ wire::Packet Stage::decoded(const Arrival& arrival) const {
 }
 
 // Every rule counts the frame, whatever happens to it.
-std::vector<std::uint32_t> Stage::pick(const Arrival& arrival, const wire::Packet& packet) {
+std::vector<std::uint32_t> Stage::pick(const ReceivedFrame& arrival, const wire::Packet& packet) {
     const filter::View view{0, arrival.time, packet, arrival.bytes, arrival.bytes.size(), scratch_};
     std::vector<std::uint32_t> picked;
     for (RuleState& state : rules_)
@@ -111,7 +111,7 @@ std::vector<std::uint32_t> Stage::pick(const Arrival& arrival, const wire::Packe
     return picked;
 }
 
-bool Stage::picks(RuleState& state, const Arrival& arrival, bool is_roce,
+bool Stage::picks(RuleState& state, const ReceivedFrame& arrival, bool is_roce,
                   const filter::View& view) {
     const Rule& rule = state.rule;
     if ((!rule.any_frame && !is_roce) || (state.from && *state.from != arrival.from) ||
@@ -164,7 +164,7 @@ void Stage::pass(Frame frame, Time now) {
 
 // Returns false if the rule drops or holds the frame.
 bool Stage::apply(RuleState& state, Frame& frame, Time now, std::vector<Frame>& followers) {
-    Event event{state.number, name_of(state.rule.action), state.rule.text, {}};
+    RuleEvent event{state.number, name_of(state.rule.action), state.rule.text, {}};
     const auto act = [&](std::string detail) {
         ++state.taken;
         event.detail = std::move(detail);
@@ -280,7 +280,7 @@ void Stage::leave(Frame frame, Time now) {
             departures_.push_back({frame, host});
 }
 
-void Stage::log(const Frame& frame, Event event, Time now) {
+void Stage::log(const Frame& frame, RuleEvent event, Time now) {
     event.copy = frame.copy;
     event.time = frame.sent->time + std::chrono::duration_cast<capture::Time>(now - frame.sent->at);
     actions_.push_back({frame.sent, std::move(event)});

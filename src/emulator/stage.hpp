@@ -25,7 +25,7 @@ namespace emulator {
 using Host = std::size_t;  ///< index of a host, from 0
 
 /// A received frame. Its bytes are valid during the call.
-struct Arrival {
+struct ReceivedFrame {
     capture::Time time{};
     Host from = 0;
     std::optional<Host> to;  ///< nullopt: all others, or not yet learned
@@ -48,7 +48,7 @@ struct Sent {
 };
 
 /// A rule was applied to a frame.
-struct Event {
+struct RuleEvent {
     std::uint32_t rule = 0;
     std::string_view name;   ///< name_of(action); "limit" also if its queue was full
     std::string text;        ///< the rule as written
@@ -69,10 +69,10 @@ class StageOutput {
     /// Called first, for each frame as received. `is_roce` is also that of the frame when it leaves:
     /// no rule changes it. `events`: what the rules do to the frame and its copies on arrival.
     /// Returns a value for Sent::recorded.
-    virtual std::uint64_t arrived(const Arrival& arrival, bool is_roce,
-                                  const std::vector<Event>& events) = 0;
+    virtual std::uint64_t arrived(const ReceivedFrame& arrival, bool is_roce,
+                                  const std::vector<RuleEvent>& events) = 0;
     /// Called for each event, those on arrival included, before the frame leaves.
-    virtual void acted(const Sent& sent, const Event& event) = 0;
+    virtual void acted(const Sent& sent, const RuleEvent& event) = 0;
     /// Called for each frame that leaves, in order of departure.
     virtual void leaves(Host from, std::optional<Host> to, util::Bytes bytes, bool is_roce) = 0;
 };
@@ -104,7 +104,7 @@ class Stage {
     const std::vector<std::string>& hosts() const { return hosts_; }
 
     /// Also releases what is due.
-    void take(const Arrival& arrival, util::Clock::time_point now, StageOutput& out);
+    void take(const ReceivedFrame& arrival, util::Clock::time_point now, StageOutput& out);
     /// Continues with the held frames that are due. Call it when next() has passed.
     void release(util::Clock::time_point now, StageOutput& out);
     util::Deadline next() const;
@@ -142,25 +142,26 @@ class Stage {
     };
     struct HostCut {
         Time until;
-        Event event;
+        RuleEvent event;
     };
     struct Action {
         std::shared_ptr<Sent> sent;
-        Event event;
+        RuleEvent event;
     };
     struct Departure {
         Frame frame;
         std::optional<Host> to;
     };
 
-    wire::Packet decoded(const Arrival& arrival) const;
-    std::vector<std::uint32_t> pick(const Arrival& arrival, const wire::Packet& packet);
-    bool picks(RuleState& state, const Arrival& arrival, bool is_roce, const filter::View& view);
+    wire::Packet decoded(const ReceivedFrame& arrival) const;
+    std::vector<std::uint32_t> pick(const ReceivedFrame& arrival, const wire::Packet& packet);
+    bool picks(RuleState& state, const ReceivedFrame& arrival, bool is_roce,
+               const filter::View& view);
     void pass(Frame frame, Time now);
     bool apply(RuleState& state, Frame& frame, Time now, std::vector<Frame>& followers);
     void overtake(const Frame& by, std::vector<Frame>& followers);
     void leave(Frame frame, Time now);
-    void log(const Frame& frame, Event event, Time now);
+    void log(const Frame& frame, RuleEvent event, Time now);
     const HostCut* cut_at(Host host, Time now) const;
     void hold(Time until, Frame frame);
     Frame take_first();

@@ -83,7 +83,7 @@ void Switch::ready(Host host, std::uint32_t events) {
         return;
     try {
         const bool is_there = port.receive([&](util::Bytes frame) {
-            const Arrival arrival{now_of_day(), host, macs_.learn(frame, host), frame};
+            const ReceivedFrame arrival{now_of_day(), host, macs_.learn(frame, host), frame};
             // The destination is at the sender's own port, as with a hub: do not forward.
             if (arrival.to != host)
                 stage_.take(arrival, util::Clock::now(), *this);
@@ -95,17 +95,17 @@ void Switch::ready(Host host, std::uint32_t events) {
     }
 }
 
-std::uint64_t Switch::arrived(const Arrival& arrival, bool is_roce,
-                              const std::vector<Event>& events) {
+std::uint64_t Switch::arrived(const ReceivedFrame& arrival, bool is_roce,
+                              const std::vector<RuleEvent>& events) {
     const std::uint64_t number = recorder_.before(arrival, is_roce, events);
     if (recorder_.is_recording() && !deadlines_.has({Wait::Flush, 0}))
         deadlines_.set({Wait::Flush, 0}, util::deadline_in(recorded_after));
     return number;
 }
 
-void Switch::acted(const Sent& sent, const Event& event) {
+void Switch::acted(const Sent& sent, const RuleEvent& event) {
     // At the end, what is held is released before its time.
-    Event done = event;
+    RuleEvent done = event;
     done.time = std::min(event.time, now_of_day());
     recorder_.acted(sent, done);
 }

@@ -44,9 +44,9 @@ class Switch : private StageOutput {
     void run(util::StopSignal& stop);
 
   private:
-    std::uint64_t arrived(const Arrival& arrival, bool is_roce,
-                          const std::vector<Event>& events) override;
-    void acted(const Sent& sent, const Event& event) override;
+    std::uint64_t arrived(const ReceivedFrame& arrival, bool is_roce,
+                          const std::vector<RuleEvent>& events) override;
+    void acted(const Sent& sent, const RuleEvent& event) override;
     void leaves(Host from, std::optional<Host> to, util::Bytes bytes, bool is_roce) override;
 
     void ready(Host host, std::uint32_t events);

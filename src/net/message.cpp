@@ -12,21 +12,21 @@ namespace {
 constexpr std::uint32_t magic = 0x52574c58;  // "RWLX"
 constexpr std::uint8_t version = 1;
 
-struct Row {
+struct MessageRow {
     MessageType type;
     std::string_view name;
     std::size_t least, most;  // bytes after the header
 };
 
 constexpr std::array rows{
-    Row{MessageType::Endpoint, "an endpoint", endpoint_size, endpoint_size},
-    Row{MessageType::Ready, "ready", 0, 0},
-    Row{MessageType::Done, "done", 0, 0},
-    Row{MessageType::Refused, "a refusal", 0, longest_refusal},
+    MessageRow{MessageType::Endpoint, "an endpoint", endpoint_size, endpoint_size},
+    MessageRow{MessageType::Ready, "ready", 0, 0},
+    MessageRow{MessageType::Done, "done", 0, 0},
+    MessageRow{MessageType::Refused, "a refusal", 0, longest_refusal},
 };
 
-const Row& row_of(MessageType type) {
-    return *std::ranges::find(rows, type, &Row::type);
+const MessageRow& row_of(MessageType type) {
+    return *std::ranges::find(rows, type, &MessageRow::type);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Header parse_header(util::FixedBytes<header_size> bytes) {
                         "version {}: build both from the same source.",
                         theirs, version));
     const auto type = static_cast<MessageType>(util::be8<5>(bytes));
-    const auto* const row = std::ranges::find(rows, type, &Row::type);
+    const auto* const row = std::ranges::find(rows, type, &MessageRow::type);
     if (row == rows.end())
         throw ProtocolError(fmt::format("the peer sent a message of the unknown type {}.",
                                         static_cast<unsigned>(type)));

@@ -29,7 +29,7 @@ std::string cause_arrow(const timeline::PacketRow& packet) {
         return "← " + text_of(*packet.set_up);
     if (!packet.cause)
         return {};
-    const timeline::Cause& cause = *packet.cause;
+    const timeline::PostedRequest& cause = *packet.cause;
     std::string text = "← " + cause.role + " wr ";
     util::append_decimal(text, cause.wr_id);
     if (cause.packets > 1) {
@@ -44,7 +44,7 @@ std::string cause_comment(const timeline::PacketRow& packet) {
         return text_of(*packet.set_up);
     if (!packet.cause)
         return {};
-    const timeline::Cause& cause = *packet.cause;
+    const timeline::PostedRequest& cause = *packet.cause;
     return fmt::format("{}{} wr {} {} {} B, PSN {} of {}{}", cause.is_response ? "answers " : "",
                        cause.role, cause.wr_id, util::printable(cause.opcode), cause.length,
                        cause.packet, cause.packets, seen_text(cause.seen));

@@ -12,7 +12,7 @@
 namespace render {
 namespace {
 
-using conformance::Cause;
+using conformance::GoBack;
 using conformance::Recovery;
 using conformance::Verdict;
 
@@ -72,7 +72,7 @@ std::string how(const Recovery& recovery) {
     if (recovery.gave_up)
         return "gave up";
     if (recovery.resend)
-        return recovery.seen == Cause::None ? "sent again" : std::string(name(recovery.seen));
+        return recovery.seen == GoBack::None ? "sent again" : std::string(name(recovery.seen));
     if (recovery.verdict == Verdict::Undetermined)
         return "undetermined";
     if (recovery.ended_by)
@@ -82,7 +82,7 @@ std::string how(const Recovery& recovery) {
 
 std::string evidence(const Recovery& recovery) {
     std::string text;
-    if (recovery.predicted != Cause::None && recovery.predicted != recovery.seen)
+    if (recovery.predicted != GoBack::None && recovery.predicted != recovery.seen)
         text = fmt::format("{} expected: ", name(recovery.predicted));
     text += recovery.prediction;
     if (recovery.behind)
@@ -122,7 +122,7 @@ std::string blamed(const conformance::Report& report, const CheckContext& contex
 
 std::vector<std::string> recovery_summaries(const conformance::Report& report) {
     std::vector<std::string> lines;
-    for (const Cause cause : {Cause::Nak, Cause::ImpliedNak, Cause::RnrNak, Cause::Timeout}) {
+    for (const GoBack cause : {GoBack::Nak, GoBack::ImpliedNak, GoBack::RnrNak, GoBack::Timeout}) {
         std::vector<std::int64_t> detection;
         std::vector<std::int64_t> reaction;
         std::uint64_t count = 0;

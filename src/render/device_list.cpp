@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::size_t columns = 100;
 
-struct Row {
+struct DeviceRow {
     std::string name, state, kind;
     std::string text;  // last column, wrapped
     std::string note;  // on its own line
 };
 
-Row row_of(const capture::Interface& interface, const DeviceList& list) {
-    Row row{interface.name,
-            interface.is_up ? "up" : "down",
-            interface.kind,
-            fmt::format("{}", fmt::join(interface.addresses, ", ")),
-            {}};
+DeviceRow row_of(const capture::Interface& interface, const DeviceList& list) {
+    DeviceRow row{interface.name,
+                  interface.is_up ? "up" : "down",
+                  interface.kind,
+                  fmt::format("{}", fmt::join(interface.addresses, ", ")),
+                  {}};
     const auto devices = capture::offloading(list.rdma_devices, interface.name);
     if (!devices.empty())
         row.note = fmt::format("RoCE that {} handles in hardware does not appear here",
@@ -44,7 +44,7 @@ std::string advice(const capture::RdmaDevice& device, const DeviceList& list) {
                                   : fmt::format("capture with '-i {}'", device.netdevs.front());
 }
 
-Row row_of(const capture::RdmaDevice& device, const DeviceList& list) {
+DeviceRow row_of(const capture::RdmaDevice& device, const DeviceList& list) {
     const std::string of =
         device.netdevs.empty() ? "" : fmt::format("of {}", fmt::join(device.netdevs, ", "));
     const std::string what = advice(device, list);
@@ -65,19 +65,19 @@ DeviceList DeviceList::gather() {
 }
 
 std::string DeviceList::text() const {
-    std::vector<Row> rows;
+    std::vector<DeviceRow> rows;
     for (const auto& interface : interfaces)
         rows.push_back(row_of(interface, *this));
     for (const auto& device : rdma_devices)
         rows.push_back(row_of(device, *this));
     std::size_t name = 0, state = 0, kind = 0;
-    for (const Row& row : rows) {
+    for (const DeviceRow& row : rows) {
         name = std::max(name, row.name.size());
         state = std::max(state, row.state.size());
         kind = std::max(kind, row.kind.size());
     }
     std::string text;
-    for (const Row& row : rows) {
+    for (const DeviceRow& row : rows) {
         std::string line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row.name, name, row.state, state,
                                        row.kind, kind);
         line += util::continued(row.text, columns, line.size());

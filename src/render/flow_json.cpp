@@ -26,7 +26,7 @@ util::Json messages_json(const flow::MessageCounts& counts) {
     util::Json json = util::Json::object();
     for (std::size_t kind = 0; kind < counts.size(); ++kind)
         if (counts[kind] != 0)
-            json[std::string(name(static_cast<flow::Message>(kind)))] = counts[kind];
+            json[std::string(name(static_cast<flow::MessageKind>(kind)))] = counts[kind];
     return json;
 }
 

@@ -34,7 +34,7 @@ class Table {
         for (const FlowRow& row : flow_rows_before_messages())
             add_columns(row.label, row.text, row.role);
         for (std::size_t kind = 0; kind < flow::message_kinds; ++kind)
-            add_columns(name(static_cast<flow::Message>(kind)), [kind](const FlowSide& side) {
+            add_columns(name(static_cast<flow::MessageKind>(kind)), [kind](const FlowSide& side) {
                 return counted(side.direction.messages[kind], "message");
             });
         for (const FlowRow& row : flow_rows_behind_messages())

@@ -244,11 +244,11 @@ class Real : private StageOutput {
             stage_.release(*next, *this);
         }
     }
-    std::uint64_t arrived(const Arrival& /*arrival*/, bool /*is_roce*/,
-                          const std::vector<Event>& /*events*/) override {
+    std::uint64_t arrived(const ReceivedFrame& /*arrival*/, bool /*is_roce*/,
+                          const std::vector<RuleEvent>& /*events*/) override {
         return 0;
     }
-    void acted(const Sent& sent, const Event& event) override {
+    void acted(const Sent& sent, const RuleEvent& event) override {
         outcome.done.emplace_back(event.time, psn_of(sent.frame.bytes), event.rule);
     }
     void leaves(Host /*from*/, std::optional<Host> /*to*/, util::Bytes bytes,

@@ -18,7 +18,7 @@ using support::error_text;
 // An Ethernet frame with an unknown type.
 const std::vector<std::byte> frame(100, std::byte{0xee});
 
-emulator::Arrival arrival() {
+emulator::ReceivedFrame arrival() {
     return {capture::Time(1), 0, std::nullopt, frame};
 }
 

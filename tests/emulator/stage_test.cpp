@@ -46,17 +46,17 @@ class Link : private StageOutput {
 
     Stage stage{{"server", "client"}};
     util::Clock::time_point now{};
-    std::vector<Event> events, on_arrival;
+    std::vector<RuleEvent> events, on_arrival;
     std::uint64_t arrivals = 0;
 
   private:
-    std::uint64_t arrived(const Arrival& arrival, bool is_roce,
-                          const std::vector<Event>& taken) override {
+    std::uint64_t arrived(const ReceivedFrame& arrival, bool is_roce,
+                          const std::vector<RuleEvent>& taken) override {
         EXPECT_EQ(is_roce, decoded(arrival.bytes).is_roce());
         on_arrival = taken;
         return ++arrivals;
     }
-    void acted(const Sent& sent, const Event& event) override {
+    void acted(const Sent& sent, const RuleEvent& event) override {
         EXPECT_TRUE(sent.recorded >= 1 && sent.recorded <= arrivals);
         events.push_back(event);
     }
@@ -243,7 +243,7 @@ TEST(Stage, what_is_held_meets_the_rules_that_follow) {
     link.wait(10ms);
     EXPECT_EQ(link.left(), (Psns{2}));
     std::vector<std::string> done;
-    for (const Event& event : link.events)
+    for (const RuleEvent& event : link.events)
         done.push_back(
             fmt::format("{} {} at {}", event.name, event.copy,
                         std::chrono::duration_cast<std::chrono::milliseconds>(event.time).count()));
@@ -313,11 +313,11 @@ TEST(Stage, a_packet_has_a_thousand_copies_at_most) {
 TEST(Stage, a_frame_to_all_reaches_those_whose_link_is_not_cut) {
     class Hosts : public StageOutput {
       public:
-        std::uint64_t arrived(const Arrival& /*arrival*/, bool /*is_roce*/,
-                              const std::vector<Event>& /*events*/) override {
+        std::uint64_t arrived(const ReceivedFrame& /*arrival*/, bool /*is_roce*/,
+                              const std::vector<RuleEvent>& /*events*/) override {
             return 0;
         }
-        void acted(const Sent& /*sent*/, const Event& event) override {
+        void acted(const Sent& /*sent*/, const RuleEvent& event) override {
             events.push_back(event.detail);
         }
         void leaves(Host /*from*/, std::optional<Host> to, util::Bytes /*bytes*/,

@@ -22,13 +22,13 @@ class Counter : public emulator::StageOutput {
     std::uint64_t left = 0;
     util::Bytes frame;  // the last one that arrived
 
-    std::uint64_t arrived(const emulator::Arrival& arrival, bool is_roce,
-                          const std::vector<emulator::Event>& /*events*/) override {
+    std::uint64_t arrived(const emulator::ReceivedFrame& arrival, bool is_roce,
+                          const std::vector<emulator::RuleEvent>& /*events*/) override {
         check_is_roce(arrival.bytes, is_roce);
         frame = arrival.bytes;
         return ++came;
     }
-    void acted(const emulator::Sent& sent, const emulator::Event& event) override {
+    void acted(const emulator::Sent& sent, const emulator::RuleEvent& event) override {
         fuzz::require(!event.text.empty() && !event.name.empty(), "an event has words");
         fuzz::require(sent.recorded >= 1 && sent.recorded <= came, "an event has its frame");
         check_is_roce(sent.frame.bytes, sent.is_roce());

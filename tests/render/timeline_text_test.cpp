@@ -18,12 +18,12 @@ timeline::Row packet_row(std::int64_t t_ns) {
     packet.source = "192.0.2.2";
     packet.destination = "192.0.2.9";
     packet.text = "RC RDMA WRITE Only  psn 0x000001";
-    packet.cause = timeline::Cause{.role = "client",
-                                   .qpn = 0x11,
-                                   .wr_id = 7,
-                                   .opcode = "RDMA_WRITE",
-                                   .packet = 2,
-                                   .packets = 3};
+    packet.cause = timeline::PostedRequest{.role = "client",
+                                           .qpn = 0x11,
+                                           .wr_id = 7,
+                                           .opcode = "RDMA_WRITE",
+                                           .packet = 2,
+                                           .packets = 3};
     return {t_ns, packet};
 }
 

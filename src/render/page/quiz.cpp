@@ -72,7 +72,7 @@ class Quiz {
 
   private:
     util::Json next(std::size_t index, bool is_asked) {
-        const predict::Packet& packet = run_.packets[index];
+        const predict::ReliablePacket& packet = run_.packets[index];
         util::Json step{{"frame", packet.frame}, {"psn", packet.offset}};
         if (auto events = replay_.see_events(index); !events.empty())
             step["events"] = std::move(events);

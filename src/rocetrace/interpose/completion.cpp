@@ -27,7 +27,7 @@ struct Match {
 // After an error, a completion does not show its queue (ibv_poll_cq(3)). The queue is known if send
 // and receive queue have different completion queues. Otherwise the oldest request with its wr_id
 // determines it, and the provider's opcode determines which queue is searched first.
-Match match(QueuePair& pair, std::uint64_t cq, const Completion& completion) {
+Match match(TracedQueuePair& pair, std::uint64_t cq, const Completion& completion) {
     const bool succeeded = completion.status == IBV_WC_SUCCESS;
     bool is_recv = (completion.opcode & IBV_WC_RECV) != 0;
     const bool is_sure = succeeded || pair.send_cq != pair.recv_cq;
@@ -45,7 +45,7 @@ Match match(QueuePair& pair, std::uint64_t cq, const Completion& completion) {
 }
 
 Match match(const Context& context, const void* cq, const Completion& completion) {
-    QueuePair* pair = numbered_queue_pairs.find(number_key(context, completion.qpn));
+    TracedQueuePair* pair = numbered_queue_pairs.find(number_key(context, completion.qpn));
     if (pair == nullptr)
         return {-1, (completion.opcode & IBV_WC_RECV) != 0, 0};
     const Guard guard(pair->lock);

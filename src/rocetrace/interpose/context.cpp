@@ -8,8 +8,8 @@
 namespace interpose {
 
 PointerMap<Context> contexts;
-PointerMap<QueuePair> queue_pairs;
-PointerMap<QueuePair> numbered_queue_pairs;
+PointerMap<TracedQueuePair> queue_pairs;
+PointerMap<TracedQueuePair> numbered_queue_pairs;
 PointerMap<ExtendedCq> extended_cqs;
 
 namespace {
@@ -40,7 +40,7 @@ Context* make_context(ibv_context* context) {
 }
 
 // Without memory, the queue pair keeps the provider's functions and is not known.
-bool insert(QueuePair& pair) {
+bool insert(TracedQueuePair& pair) {
     if (!queue_pairs.insert(pair.qp, &pair))
         return false;
     if (numbered_queue_pairs.insert(number_key(*pair.context, pair.qpn), &pair))
@@ -81,10 +81,10 @@ void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended, cons
     const int error = errno;
     adopt(qp->context);  // a provider may have changed its functions since
     Context* context = contexts.find(qp->context);
-    QueuePair* pair = context == nullptr
-                          ? nullptr
-                          : make_queue_pair(request.cap.max_send_wr, request.cap.max_recv_wr,
-                                            extended != nullptr);
+    TracedQueuePair* pair = context == nullptr
+                                ? nullptr
+                                : make_queue_pair(request.cap.max_send_wr, request.cap.max_recv_wr,
+                                                  extended != nullptr);
     EventWriter<"qp"> event;
     event.add(key::qpn, qp->qp_num)
         .add(key::type, qp->qp_type)
@@ -125,19 +125,19 @@ void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended, cons
     errno = error;
 }
 
-QueuePair* detach(ibv_qp* qp) {
-    QueuePair* pair = queue_pairs.find(qp);
+TracedQueuePair* detach(ibv_qp* qp) {
+    TracedQueuePair* pair = queue_pairs.find(qp);
     if (pair != nullptr)
         queue_pairs.erase(qp, pair);
     return pair;
 }
 
-void attach_again(QueuePair* pair) {
+void attach_again(TracedQueuePair* pair) {
     if (pair != nullptr)
         queue_pairs.insert(pair->qp, pair);
 }
 
-void bury(QueuePair* pair, const OpenCall* call) {
+void bury(TracedQueuePair* pair, const OpenCall* call) {
     if (pair == nullptr)
         return;
     EventWriter<"destroyed"> event(Category::qp);
@@ -178,7 +178,7 @@ void forget(ibv_cq* cq) {
     unmake(known);
 }
 
-void log_state(QueuePair& pair, const OpenCall* call) {
+void log_state(TracedQueuePair& pair, const OpenCall* call) {
     const ibv_qp_attr& attr = pair.attributes;
     EventWriter<"qp_state"> event;
     event.add(key::qpn, pair.qpn).add(key::state, pair.state);

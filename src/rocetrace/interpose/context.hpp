@@ -36,8 +36,8 @@ struct ExtendedCq {
 };
 
 extern PointerMap<Context> contexts;
-extern PointerMap<QueuePair> queue_pairs;           // by address
-extern PointerMap<QueuePair> numbered_queue_pairs;  // by number_key()
+extern PointerMap<TracedQueuePair> queue_pairs;           // by address
+extern PointerMap<TracedQueuePair> numbered_queue_pairs;  // by number_key()
 extern PointerMap<ExtendedCq> extended_cqs;
 
 inline std::uint64_t number_key(const Context& context, std::uint32_t qpn) {
@@ -61,16 +61,16 @@ struct QpRequest {
 void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended,
            const OpenCall* call = nullptr);
 /// Must be called before it is destroyed: its address may be reused afterwards.
-QueuePair* detach(ibv_qp* qp);
+TracedQueuePair* detach(ibv_qp* qp);
 /// Must be called after it was destroyed, or attach_again() if the call failed.
-void bury(QueuePair* pair, const OpenCall* call = nullptr);
-void attach_again(QueuePair* pair);
+void bury(TracedQueuePair* pair, const OpenCall* call = nullptr);
+void attach_again(TracedQueuePair* pair);
 
 void adopt_extended(ibv_cq_ex* cq);
 void forget(ibv_cq* cq);
 
 /// Logs the event "qp_state" with all that is known of the queue pair.
-void log_state(QueuePair& pair, const OpenCall* call = nullptr);
+void log_state(TracedQueuePair& pair, const OpenCall* call = nullptr);
 /// Logs the event "device" with a GID at its first use.
 void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index);
 

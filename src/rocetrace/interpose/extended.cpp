@@ -12,13 +12,13 @@ namespace {
 
 using tracelog::PostSend;
 
-QueuePair& pair_of(ibv_qp_ex* qp) {
+TracedQueuePair& pair_of(ibv_qp_ex* qp) {
     return *queue_pairs.find(&qp->qp_base);
 }
 
 // The program sets wr_id and wr_flags before it begins a request.
 PostSend& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
-    QueuePair& pair = pair_of(qp);
+    TracedQueuePair& pair = pair_of(qp);
     // A batch has no more requests than the send queue; otherwise the provider rejects it.
     const std::uint32_t index =
         pair.batch_size < pair.batch_room ? pair.batch_size++ : pair.batch_room - 1;
@@ -37,7 +37,7 @@ PostSend& begin_remote(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey,
 
 // The request that was started last.
 PostSend& present(ibv_qp_ex* qp) {
-    QueuePair& pair = pair_of(qp);
+    TracedQueuePair& pair = pair_of(qp);
     return pair.batch[pair.batch_size == 0 ? 0 : pair.batch_size - 1];
 }
 
@@ -59,7 +59,7 @@ void add_inline(PostSend& record, const void* address, std::size_t length) {
 
 // Polls and ibv_modify_qp() do not wait for the end of a batch, as they do not for the provider.
 void start(ibv_qp_ex* qp) {
-    QueuePair& pair = pair_of(qp);
+    TracedQueuePair& pair = pair_of(qp);
     const ThreadSink* thread = &sink();
     if (pair.batch_owner.load() != thread)
         pair.batch_lock.lock();
@@ -68,14 +68,14 @@ void start(ibv_qp_ex* qp) {
     pair.real.wr_start(qp);
 }
 
-void end_batch(QueuePair& pair) {
+void end_batch(TracedQueuePair& pair) {
     pair.batch_size = 0;
     pair.batch_owner.store(nullptr);
     pair.batch_lock.unlock();
 }
 
 int complete(ibv_qp_ex* qp) {
-    QueuePair& pair = pair_of(qp);
+    TracedQueuePair& pair = pair_of(qp);
     ThreadSink& thread = sink();
     pair.lock.lock();
     Posting posting(pair, thread, Category::send);
@@ -97,7 +97,7 @@ int complete(ibv_qp_ex* qp) {
 }
 
 void abort(ibv_qp_ex* qp) {
-    QueuePair& pair = pair_of(qp);
+    TracedQueuePair& pair = pair_of(qp);
     pair.real.wr_abort(qp);
     end_batch(pair);
 }

@@ -10,8 +10,8 @@
 namespace interpose {
 
 /// A record with what both interfaces know when a request begins; the caller adds the rest.
-inline void begin_record(tracelog::PostSend& record, const QueuePair& pair, std::uint64_t wr_id,
-                         ibv_wr_opcode opcode, unsigned send_flags) {
+inline void begin_record(tracelog::PostSend& record, const TracedQueuePair& pair,
+                         std::uint64_t wr_id, ibv_wr_opcode opcode, unsigned send_flags) {
     using tracelog::PostSend;
     record.header = {0, tracelog::Kind::post_send, 0, 0};
     record.wr_id = wr_id;
@@ -32,7 +32,7 @@ inline void begin_record(tracelog::PostSend& record, const QueuePair& pair, std:
 /// pair's lock must be held for as long as the object exists.
 class Posting {
   public:
-    Posting(QueuePair& pair, ThreadSink& thread, tracelog::Category category)
+    Posting(TracedQueuePair& pair, ThreadSink& thread, tracelog::Category category)
         : pair_(pair),
           thread_(thread),
           wants_(wants(category)),
@@ -87,7 +87,7 @@ class Posting {
             ++dropped_;
     }
 
-    QueuePair& pair_;
+    TracedQueuePair& pair_;
     ThreadSink& thread_;
     bool wants_;
     bool writes_;

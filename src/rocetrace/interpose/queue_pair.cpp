@@ -36,8 +36,8 @@ void take_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
 
 }  // namespace
 
-bool QueuePair::take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint32_t& first,
-                          std::uint32_t& last) {
+bool TracedQueuePair::take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint32_t& first,
+                                std::uint32_t& last) {
     // In ERR a request is flushed: no packet of it is sent (IBTA volume 1, 10.3.1).
     if (!knows_psn || state == IBV_QPS_ERR)
         return false;
@@ -54,7 +54,7 @@ bool QueuePair::take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint3
     return true;
 }
 
-void QueuePair::modified(const ibv_qp_attr& attr, int mask) {
+void TracedQueuePair::modified(const ibv_qp_attr& attr, int mask) {
     if ((mask & IBV_QP_STATE) != 0) {
         state = attr.qp_state;
         if (state == IBV_QPS_RESET) {
@@ -79,17 +79,17 @@ void QueuePair::modified(const ibv_qp_attr& attr, int mask) {
 namespace {
 
 Lock retired_lock;
-QueuePair* retired = nullptr;
-QueuePair* made_last = nullptr;
+TracedQueuePair* retired = nullptr;
+TracedQueuePair* made_last = nullptr;
 
-QueuePair* take_retired_or_new() {
+TracedQueuePair* take_retired_or_new() {
     const Guard guard(retired_lock);
-    QueuePair* pair = retired;
+    TracedQueuePair* pair = retired;
     if (pair != nullptr) {
         retired = pair->next_free;
         return pair;
     }
-    pair = make<QueuePair>();
+    pair = make<TracedQueuePair>();
     if (pair != nullptr) {
         pair->next_made = made_last;
         made_last = pair;
@@ -99,7 +99,7 @@ QueuePair* take_retired_or_new() {
 
 // Resets all but the lock, which a poll may hold. A thread that destroys the queue pair between
 // wr_start and wr_complete leaves the other one locked.
-void renew(QueuePair& pair) {
+void renew(TracedQueuePair& pair) {
     pair.context = nullptr;
     pair.qp = nullptr;
     pair.qpn = 0;
@@ -121,8 +121,9 @@ void renew(QueuePair& pair) {
 
 }  // namespace
 
-QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr, bool extended) {
-    QueuePair* pair = take_retired_or_new();
+TracedQueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr,
+                                 bool extended) {
+    TracedQueuePair* pair = take_retired_or_new();
     if (pair == nullptr)
         return nullptr;
     bool complete = pair->sends.make_room(max_send_wr) && pair->receives.make_room(max_recv_wr);
@@ -138,7 +139,7 @@ QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr,
     return nullptr;
 }
 
-void retire_queue_pair(QueuePair* pair) {
+void retire_queue_pair(TracedQueuePair* pair) {
     {
         const Guard guard(pair->lock);
         renew(*pair);
@@ -150,7 +151,7 @@ void retire_queue_pair(QueuePair* pair) {
 
 void reset_queue_pair_locks() {
     retired_lock.reset();
-    for (QueuePair* pair = made_last; pair != nullptr; pair = pair->next_made) {
+    for (TracedQueuePair* pair = made_last; pair != nullptr; pair = pair->next_made) {
         pair->lock.reset();
         pair->batch_owner.store(nullptr);
         pair->batch_lock.reset();

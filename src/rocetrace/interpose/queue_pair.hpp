@@ -15,7 +15,7 @@ namespace interpose {
 
 struct Context;
 
-struct QueuePair {
+struct TracedQueuePair {
     Lock lock;  // held across a post, so that the order of records is the order of PSNs
     // Held from wr_start to wr_complete, in which the provider may hold a lock of its own, and by
     // any other post to the send queue. Taken before `lock`, and not by a poll.
@@ -47,8 +47,8 @@ struct QueuePair {
     std::uint32_t batch_size = 0;
     std::atomic<const void*> batch_owner{nullptr};  // the thread that holds batch_lock
 
-    QueuePair* next_free = nullptr;
-    QueuePair* next_made = nullptr;  // of all
+    TracedQueuePair* next_free = nullptr;
+    TracedQueuePair* next_made = nullptr;  // of all
 
     /// The PSNs of the next request. False if it takes none, or if they are unknown.
     bool take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint32_t& first,
@@ -60,7 +60,7 @@ struct QueuePair {
 /// Held by a post to the send queue: not while another thread builds a batch.
 class SendGuard {
   public:
-    SendGuard(QueuePair& pair, const void* thread)
+    SendGuard(TracedQueuePair& pair, const void* thread)
         : batch_(pair.batch == nullptr || pair.batch_owner.load() == thread ? nullptr
                                                                             : &pair.batch_lock),
           lock_(pair.lock) {
@@ -84,10 +84,11 @@ class SendGuard {
 };
 
 /// The state of a new queue pair. nullptr if there is no memory.
-QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr, bool extended);
+TracedQueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr,
+                                 bool extended);
 /// Keeps the object for the next queue pair, without a number: a poll in another thread may still
 /// read it.
-void retire_queue_pair(QueuePair* pair);
+void retire_queue_pair(TracedQueuePair* pair);
 /// For the child of a fork.
 void reset_queue_pair_locks();
 

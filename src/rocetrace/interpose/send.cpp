@@ -26,7 +26,7 @@ std::uint32_t take_list(Record& record, const ibv_sge* list, int count) {
     return static_cast<std::uint32_t>(length);
 }
 
-void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr) {
+void fill_target(PostSend& record, const TracedQueuePair& pair, const ibv_send_wr& wr) {
     if (pair.type == IBV_QPT_UD) {
         record.header.flags |= PostSend::is_long;
         record.remote_va = (std::uint64_t{wr.wr.ud.remote_qpn} << 32U) | wr.wr.ud.remote_qkey;
@@ -47,7 +47,7 @@ void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr)
     }
 }
 
-void add(Posting& posting, const QueuePair& pair, const ibv_send_wr& wr) {
+void add(Posting& posting, const TracedQueuePair& pair, const ibv_send_wr& wr) {
     PostSend record;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     begin_record(record, pair, wr.wr_id, wr.opcode, wr.send_flags);
     record.len = take_list(record, wr.sg_list, wr.num_sge);
@@ -78,7 +78,7 @@ PostRecv record_of(const ibv_recv_wr& wr, std::uint32_t queue, std::uint16_t fla
     return record;
 }
 
-void add(Posting& posting, const QueuePair& pair, const ibv_recv_wr& wr) {
+void add(Posting& posting, const TracedQueuePair& pair, const ibv_recv_wr& wr) {
     PostRecv record = record_of(wr, pair.qpn, 0, 0);
     posting.add(record);
 }
@@ -124,7 +124,7 @@ void log_refusal(const char* call, Failed::Own<runlog::NumberKey> own, std::uint
 
 // The queue pair's lock is held.
 template <typename Wr, typename Post>
-int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category category, Wr* list,
+int trace(TracedQueuePair& pair, ThreadSink& thread, const char* call, Category category, Wr* list,
           Wr** bad, Post post) {
     const Inside inside(thread);
     Posting posting(pair, thread, category);
@@ -152,7 +152,7 @@ int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category catego
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
     const Context& context = *contexts.find(qp->context);
     ThreadSink& thread = sink();
-    QueuePair* pair = thread.depth == 0 ? queue_pairs.find(qp) : nullptr;
+    TracedQueuePair* pair = thread.depth == 0 ? queue_pairs.find(qp) : nullptr;
     if (pair == nullptr)
         return context.ops.post_send(qp, wr, bad_wr);
     const SendGuard guard(*pair, &thread);
@@ -163,7 +163,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     const Context& context = *contexts.find(qp->context);
     ThreadSink& thread = sink();
-    QueuePair* pair = thread.depth == 0 ? queue_pairs.find(qp) : nullptr;
+    TracedQueuePair* pair = thread.depth == 0 ? queue_pairs.find(qp) : nullptr;
     if (pair == nullptr)
         return context.ops.post_recv(qp, wr, bad_wr);
     const Guard guard(pair->lock);

@@ -17,7 +17,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
 // has a number in the send queue and completes.
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
     const Context& context = *contexts.find(qp->context);
-    QueuePair* pair = queue_pairs.find(qp);
+    TracedQueuePair* pair = queue_pairs.find(qp);
     if (pair == nullptr)
         return context.ops.bind_mw(qp, mw, bind);
     ThreadSink& thread = sink();

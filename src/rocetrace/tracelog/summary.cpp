@@ -48,7 +48,7 @@ void Summary::add_memory(const Event& event) {
 
 void Summary::add(const Event& event) {
     const auto srq = event[key::srq];
-    if (QueuePair* pair = pairs_.learn(event))
+    if (PairSummary* pair = pairs_.learn(event))
         take(*pair, event);
     else if (event.is("post_recv") && srq)
         srqs_[{event.role, *srq}].post(event.t_ns);
@@ -58,7 +58,7 @@ void Summary::add(const Event& event) {
         failures_.push_back(event);
 }
 
-void Summary::take(QueuePair& pair, const Event& event) {
+void Summary::take(PairSummary& pair, const Event& event) {
     if (event.is_one_of({"post_send", "bind_mw"})) {
         post_send(pair, event);
     } else if (event.is("post_recv")) {
@@ -78,7 +78,7 @@ void Summary::take(QueuePair& pair, const Event& event) {
 }
 
 // The numbers of its requests begin at 0 again.
-void Summary::reset(QueuePair& pair, std::int64_t t_ns) {
+void Summary::reset(PairSummary& pair, std::int64_t t_ns) {
     pair.discarded += pair.outstanding();
     pair.posted_before += pair.posted;
     pair.completed_before += pair.completed;
@@ -90,7 +90,7 @@ void Summary::reset(QueuePair& pair, std::int64_t t_ns) {
     pair.receive_lens.clear();
 }
 
-void Summary::post_send(QueuePair& pair, const Event& event) {
+void Summary::post_send(PairSummary& pair, const Event& event) {
     const std::uint64_t number = event[key::request].value_or(pair.posted);
     // If events were dropped, the numbers in between get an empty request.
     if (pair.requests.empty())
@@ -127,7 +127,7 @@ void Summary::use_memory(const Event& event) {
                                    util::printable(event.role))];
 }
 
-void Summary::complete(QueuePair& pair, const Event& event) {
+void Summary::complete(PairSummary& pair, const Event& event) {
     const bool is_recv = logged::is_receive(event);
     const auto status = event[key::status];
     const bool succeeded = status == "SUCCESS";
@@ -155,7 +155,7 @@ void Summary::complete(QueuePair& pair, const Event& event) {
     pair.first += done;
 }
 
-void Summary::fail(QueuePair& pair, const Event& event) {
+void Summary::fail(PairSummary& pair, const Event& event) {
     Error error{event.t_ns,
                 event[key::wr_id].value_or(0),
                 std::string(event[key::status]),

@@ -64,7 +64,7 @@ class Summary {
         void post(std::int64_t t_ns);
         void use(std::int64_t t_ns, bool by_message);
     };
-    struct QueuePair : logged::QueuePair {
+    struct PairSummary : logged::QueuePair {
         std::vector<Request> requests;            // outstanding, from number `first`
         std::uint64_t first = 0;                  // the number of requests.front()
         std::uint64_t posted = 0, completed = 0;  // since the last RESET
@@ -81,16 +81,16 @@ class Summary {
         std::uint64_t outstanding() const { return posted - completed; }
     };
 
-    void take(QueuePair& pair, const runlog::Event& event);
-    static void reset(QueuePair& pair, std::int64_t t_ns);
-    void post_send(QueuePair& pair, const runlog::Event& event);
-    void complete(QueuePair& pair, const runlog::Event& event);
-    static void fail(QueuePair& pair, const runlog::Event& event);
+    void take(PairSummary& pair, const runlog::Event& event);
+    static void reset(PairSummary& pair, std::int64_t t_ns);
+    void post_send(PairSummary& pair, const runlog::Event& event);
+    void complete(PairSummary& pair, const runlog::Event& event);
+    static void fail(PairSummary& pair, const runlog::Event& event);
     void use_memory(const runlog::Event& event);
-    std::string text_of(const QueuePair& pair) const;
+    std::string text_of(const PairSummary& pair) const;
     std::string text_of_memory() const;
 
-    logged::QueuePairs<QueuePair> pairs_;
+    logged::QueuePairs<PairSummary> pairs_;
     std::map<logged::Key, Depth> srqs_;
     logged::Regions regions_;
     // By region: requests of "QP 0x000011 of client".

@@ -30,7 +30,7 @@ std::string history(std::string_view what, const Series& series, std::uint64_t r
 
 }  // namespace
 
-std::string Summary::text_of(const QueuePair& pair) const {
+std::string Summary::text_of(const PairSummary& pair) const {
     std::string out =
         fmt::format("{}: QP {:#08x} {}, {}{}", util::printable(pair.role), pair.qpn,
                     pair.type.empty() ? "of unknown type" : util::printable(pair.type),
@@ -46,7 +46,7 @@ std::string Summary::text_of(const QueuePair& pair) const {
                            optional_number("retry_cnt", pair.retry_cnt),
                            optional_number("rnr_retry", pair.rnr_retry),
                            optional_number("min_rnr_timer", pair.min_rnr_timer));
-    if (const QueuePair* peer = pairs_.peer_of(pair);
+    if (const PairSummary* peer = pairs_.peer_of(pair);
         peer != nullptr && peer->path_mtu != pair.path_mtu)
         out += fmt::format("  the peer has path MTU {}: the two must be equal\n", peer->path_mtu);
     out += fmt::format(
@@ -109,7 +109,7 @@ std::string Summary::text_of_memory() const {
 std::string Summary::text() const {
     std::string out;
     std::size_t unused = 0;
-    for (const QueuePair& pair : pairs_.all()) {
+    for (const PairSummary& pair : pairs_.all()) {
         const bool was_used =
             pair.posted_before + pair.posted != 0 || pair.receives.posted != 0 || pair.dest_qpn;
         unused += !was_used;

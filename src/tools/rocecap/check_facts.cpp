@@ -21,12 +21,12 @@ namespace key = runlog::key;
 
 namespace {
 
-conformance::Event event_of(const runlog::Event& event) {
-    using conformance::Event;
-    return event.is("drop")      ? Event::Drop
-           : event.is("corrupt") ? Event::Corrupt
-           : event.is("set")     ? Event::Set
-                                 : Event::Other;
+conformance::LinkAction event_of(const runlog::Event& event) {
+    using conformance::LinkAction;
+    return event.is("drop")      ? LinkAction::Drop
+           : event.is("corrupt") ? LinkAction::Corrupt
+           : event.is("set")     ? LinkAction::Set
+                                 : LinkAction::Other;
 }
 
 void add(const std::vector<flow::KnownQueuePair>& pairs, RunFacts& facts) {
@@ -39,8 +39,8 @@ void read_events(const std::string& path, RunFacts& facts) {
         const auto frame = (*event)[key::frame];
         if (!frame || (*event)[key::copy])
             continue;
-        const conformance::Event what = event_of(*event);
-        if (what != conformance::Event::Other)
+        const conformance::LinkAction what = event_of(*event);
+        if (what != conformance::LinkAction::Other)
             facts.events[*frame] = what;
         std::string& rule = facts.rules[*frame];
         if (const std::string_view text = (*event)[key::text]; !text.empty())

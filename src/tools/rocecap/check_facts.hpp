@@ -14,9 +14,9 @@ namespace rocecap {
 struct RunFacts {
     std::map<std::string, std::string> roles;  // address -> role
     std::vector<flow::KnownQueuePair> queue_pairs;
-    std::map<std::uint64_t, conformance::Event> events;   // by frame
-    std::map<std::uint64_t, std::string> rules;           // by frame, as written
-    std::map<std::string, conformance::Counts> counters;  // by role: how much they grew
+    std::map<std::uint64_t, conformance::LinkAction> events;  // by frame
+    std::map<std::uint64_t, std::string> rules;               // by frame, as written
+    std::map<std::string, conformance::Counts> counters;      // by role: how much they grew
     /// A host's own interface lost or reordered packets before the link saw them (netem).
     bool packets_may_be_missing = false;
 

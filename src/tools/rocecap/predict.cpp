@@ -101,7 +101,7 @@ class Dialogue {
   private:
     std::size_t first_from(std::uint64_t frame) const {
         const auto first =
-            std::ranges::lower_bound(run_.packets, frame, {}, &predict::Packet::frame);
+            std::ranges::lower_bound(run_.packets, frame, {}, &predict::ReliablePacket::frame);
         if (first == run_.packets.end())
             throw util::Error(
                 fmt::format("no packet of a reliable connection has number {} or higher: the "
@@ -121,7 +121,7 @@ class Dialogue {
     }
 
     void reveal(std::size_t index, const std::optional<predict::Answer>& answer) {
-        const predict::Packet& packet = run_.packets[index];
+        const predict::ReliablePacket& packet = run_.packets[index];
         sink_.append(fmt::format("{} {}",
                                  style_(util::TextRole::Dim, fmt::format("{:4}", packet.frame)),
                                  text_.line(run_.rows[index], run_.rows[index].text)));
@@ -130,7 +130,7 @@ class Dialogue {
         replay_.see(index);
     }
 
-    void judge(const predict::Packet& packet, const predict::Answer& answer,
+    void judge(const predict::ReliablePacket& packet, const predict::Answer& answer,
                const predict::ConnectionState& ends) {
         constexpr std::array roles{util::TextRole::Response, util::TextRole::Notice,
                                    util::TextRole::Bad};

@@ -41,7 +41,7 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
     if (damaged || seen.opcode == nullptr) {
         if (place == sent_frames_.end())
             return;
-        Stream& stream = streams_[place->second.stream];
+        HalfStream& stream = streams_[place->second.stream];
         ObservedPacket broken = stream.seen[place->second.index].second;
         broken.frame = frame;
         broken.t_ns = t_ns;
@@ -61,7 +61,7 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
     add(streams_[stream], side, seen);
 }
 
-void Checker::add(Stream& stream, LinkSide side, const ObservedPacket& seen) {
+void Checker::add(HalfStream& stream, LinkSide side, const ObservedPacket& seen) {
     if (stream.first_frame == 0)
         stream.first_frame = seen.frame;
     stream.seen.emplace_back(side, seen);
@@ -94,7 +94,7 @@ void Checker::count(LinkSide side, const flow::StreamKey& key, const wire::Packe
 }
 
 void Checker::settle_fates() {
-    for (Stream& stream : streams_) {
+    for (HalfStream& stream : streams_) {
         if (stream.packets != 0)
             continue;  // at one point
         std::uint64_t earliest_behind = UINT64_MAX;

@@ -110,7 +110,7 @@ class Checker {
     ~Checker() = default;
 
     /// Call before the frame is added.
-    void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
+    void know(std::uint64_t frame, LinkAction event) { passages_.know(frame, event); }
     /// Call before finish(), if add_at_one_point() was called.
     void captured_at(const OnePoint& place) { report_.one_point = place; }
     /// Packets may have been lost between a host and the capture (netem on the host's interface),
@@ -129,7 +129,7 @@ class Checker {
     Report finish();
 
   private:
-    struct Stream {
+    struct HalfStream {
         flow::StreamKey key;
         std::uint64_t first_frame = 0;                          // 0: none
         std::uint64_t packets = 0;                              // of a capture at one point
@@ -146,23 +146,23 @@ class Checker {
     };
 
     void begin(std::int64_t t_ns);
-    static void add(Stream& stream, LinkSide side, const ObservedPacket& seen);
+    static void add(HalfStream& stream, LinkSide side, const ObservedPacket& seen);
     std::size_t stream_of(std::uint64_t number, const flow::StreamKey& key);
     // one_point.cpp
     void look_for_peer(std::size_t index);
     void run(std::size_t index);
-    void feed(const Stream& stream, const ObservedPacket& seen);
+    void feed(const HalfStream& stream, const ObservedPacket& seen);
     static ObservedPacket as_arrived(ObservedPacket seen);
     // connections.cpp
     void count(LinkSide side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
     HostReport& host(const flow::Host& host, flow::Network network);
     void settle_fates();
     void settle_facts();
-    void settle_facts(Stream& stream, const flow::StreamFacts& facts);
-    static void settle_first_psn(Stream& stream);
+    void settle_facts(HalfStream& stream, const flow::StreamFacts& facts);
+    static void settle_first_psn(HalfStream& stream);
     bool is_judged(const HalfConnection& half, Code code) const;
-    HalfConnection half_of(const Stream& requests, const Stream* responses) const;
-    void check(Stream& stream, const Stream* peer, std::size_t connection, bool forward,
+    HalfConnection half_of(const HalfStream& requests, const HalfStream* responses) const;
+    void check(HalfStream& stream, const HalfStream* peer, std::size_t connection, bool forward,
                HalfReport& out);
     void report(const HalfConnection& half, HalfCheck& check, std::size_t connection, bool forward,
                 HalfReport& out);
@@ -173,7 +173,7 @@ class Checker {
     flow::Tracker& tracker_;
     Shared shared_;
     std::size_t backlogs_ = 0;  // packets of directions that have no models yet
-    std::vector<Stream> streams_;
+    std::vector<HalfStream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // by the tracker's stream number
     std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame number
     Report report_;

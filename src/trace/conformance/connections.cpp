@@ -10,8 +10,8 @@ Report Checker::finish() {
     tracker_.finish();
     settle_facts();
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        Stream& stream = streams_[i];
-        Stream* peer = stream.peer ? &streams_[*stream.peer] : nullptr;
+        HalfStream& stream = streams_[i];
+        HalfStream* peer = stream.peer ? &streams_[*stream.peer] : nullptr;
         if (stream.first_frame == 0 ||
             (peer != nullptr && peer->first_frame != 0 && peer->first_frame < stream.first_frame))
             continue;  // reported with the other one
@@ -42,7 +42,7 @@ void Checker::settle_facts() {
     tracker_.for_each_stream([this](const flow::StreamFacts& facts) {
         if (facts.key.transport != wire::Transport::Rc)
             return;
-        Stream& stream = streams_[stream_of(facts.number, facts.key)];
+        HalfStream& stream = streams_[stream_of(facts.number, facts.key)];
         settle_facts(stream, facts);
         // Models that run without the other direction do so to the end.
         if (stream.half && !stream.peer) {
@@ -57,7 +57,7 @@ void Checker::settle_facts() {
     });
 }
 
-void Checker::settle_facts(Stream& stream, const flow::StreamFacts& facts) {
+void Checker::settle_facts(HalfStream& stream, const flow::StreamFacts& facts) {
     stream.pairing = facts.pairing;
     stream.path_mtu = facts.path_mtu;
     if (stream.half)
@@ -72,7 +72,7 @@ void Checker::settle_facts(Stream& stream, const flow::StreamFacts& facts) {
 
 // Takes the PSN of the first request that was sent. If it differs from the announced one, the
 // capture began later.
-void Checker::settle_first_psn(Stream& stream) {
+void Checker::settle_first_psn(HalfStream& stream) {
     const auto first = std::ranges::find_if(stream.seen, [](const auto& one) {
         return one.first == LinkSide::Ingress && one.second.opcode->is_request();
     });

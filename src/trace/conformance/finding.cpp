@@ -6,7 +6,7 @@
 namespace conformance {
 namespace {
 
-struct Row {
+struct CodeRow {
     Code code;
     std::string_view name;
     std::string_view section;
@@ -16,7 +16,7 @@ struct Row {
 // 9.6 header validation, 9.7.3 generating requests, 9.7.5.1 PSNs of responses, 9.7.5.2 their AETH,
 // 9.7.5.2.8 RNR NAK, 9.7.6.1 responses at the requester, 9.7.6.1.3 timeouts, 9.7.7.1 MSN, 9.9.3
 // errors of a responder.
-constexpr auto rows = std::to_array<Row>({
+constexpr auto rows = std::to_array<CodeRow>({
     {Code::AckBeyond, "ack-beyond", "9.7.5.1", false},
     {Code::AckPsn, "ack-psn", "9.7.5.1", true},
     {Code::MissingAck, "missing-ack", "9.7.5.1", true},

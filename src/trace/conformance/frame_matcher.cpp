@@ -33,7 +33,8 @@ std::optional<FrameMatcher::Origin> FrameMatcher::left(std::uint64_t frame, util
         std::optional<std::uint64_t> passed;
         for (auto one = same->second.rbegin(); one != same->second.rend() && !waiting; ++one) {
             const auto event = event_of(*one);
-            if (event == Event::Drop || event == Event::Corrupt || event == Event::Set)
+            if (event == LinkAction::Drop || event == LinkAction::Corrupt ||
+                event == LinkAction::Set)
                 continue;
             if (copies(*one).empty())
                 waiting = *one;
@@ -56,9 +57,9 @@ std::optional<FrameMatcher::Origin> FrameMatcher::changed(std::size_t size) {
     std::optional<Origin> likely;
     for (auto one = recent_.rbegin(); one != recent_.rend(); ++one) {
         const auto event = event_of(one->frame);
-        if (one->size != size || event == Event::Drop || !copies(one->frame).empty())
+        if (one->size != size || event == LinkAction::Drop || !copies(one->frame).empty())
             continue;
-        if (event == Event::Corrupt || event == Event::Set)
+        if (event == LinkAction::Corrupt || event == LinkAction::Set)
             return Origin{one->frame, true};
         if (!likely)
             likely = Origin{one->frame, true};
@@ -72,7 +73,7 @@ const std::vector<std::uint64_t>& FrameMatcher::copies(std::uint64_t frame) cons
     return found == copies_.end() ? none : found->second;
 }
 
-std::optional<Event> FrameMatcher::event_of(std::uint64_t frame) const {
+std::optional<LinkAction> FrameMatcher::event_of(std::uint64_t frame) const {
     const auto found = events_.find(frame);
     return found == events_.end() ? std::nullopt : std::optional(found->second);
 }

@@ -14,7 +14,7 @@
 namespace conformance {
 
 /// What the link emulator did to a frame, according to its log.
-enum class Event : std::uint8_t { Other, Drop, Corrupt, Set };
+enum class LinkAction : std::uint8_t { Other, Drop, Corrupt, Set };
 
 /// Returns the bytes that are equal at both ends of any path: from the BTH up to the ICRC, without
 /// it, because a host may leave it to its adapter. Empty if there is no BTH.
@@ -26,7 +26,7 @@ util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame);
 class FrameMatcher {
   public:
     /// `frame`: number in the capture, from 1.
-    void know(std::uint64_t frame, Event event) { events_[frame] = event; }
+    void know(std::uint64_t frame, LinkAction event) { events_[frame] = event; }
 
     struct Origin {
         std::uint64_t frame = 0;
@@ -44,10 +44,10 @@ class FrameMatcher {
         std::uint64_t frame = 0;
         std::size_t size = 0;
     };
-    std::optional<Event> event_of(std::uint64_t frame) const;
+    std::optional<LinkAction> event_of(std::uint64_t frame) const;
     std::optional<Origin> changed(std::size_t size);
 
-    std::unordered_map<std::uint64_t, Event> events_;
+    std::unordered_map<std::uint64_t, LinkAction> events_;
     std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> by_digest_;
     std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> copies_;
     std::deque<Entered> recent_;

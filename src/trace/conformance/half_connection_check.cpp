@@ -7,11 +7,12 @@
 
 namespace conformance {
 
-HalfConnection Checker::half_of(const Stream& requests, const Stream* responses) const {
+HalfConnection Checker::half_of(const HalfStream& requests, const HalfStream* responses) const {
     HalfConnection half;
     half.requests = requests.key;
     half.facts = requests.facts;
-    const auto add = [&](const Stream& stream, bool is_request, StepKind sent, StepKind arrived) {
+    const auto add = [&](const HalfStream& stream, bool is_request, StepKind sent,
+                         StepKind arrived) {
         for (const auto& [side, seen] : stream.seen) {
             if (is_request ? !seen.opcode->is_request() : !seen.opcode->is_response())
                 continue;
@@ -36,8 +37,8 @@ bool Checker::is_judged(const HalfConnection& half, Code code) const {
     return report_.one_point->host == (is_responders(code) ? half.requests.dst : half.requests.src);
 }
 
-void Checker::check(Stream& stream, const Stream* peer, std::size_t connection, bool forward,
-                    HalfReport& out) {
+void Checker::check(HalfStream& stream, const HalfStream* peer, std::size_t connection,
+                    bool forward, HalfReport& out) {
     if (stream.half)
         return report({stream.key, stream.facts, {}}, *stream.half, connection, forward, out);
     const HalfConnection half = half_of(stream, peer);

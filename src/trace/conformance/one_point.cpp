@@ -29,7 +29,7 @@ void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wir
         return;
     }
     const std::size_t index = stream_of(number, *key);
-    Stream& stream = streams_[index];
+    HalfStream& stream = streams_[index];
     if (stream.first_frame == 0)
         stream.first_frame = frame;
     seen.fate = damaged ? Fate::Corrupted : Fate::Passed;
@@ -47,12 +47,12 @@ void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wir
 // Begins with the models of both directions if the tracker has paired them and knows the path MTU.
 // The backlog of a direction without a peer has a limit.
 void Checker::look_for_peer(std::size_t index) {
-    const Stream& stream = streams_[index];
+    const HalfStream& stream = streams_[index];
     const auto facts = tracker_.facts_of(stream.key);
     const auto peer = facts ? by_number_.find(facts->peer) : by_number_.end();
     const bool is_full = stream.seen.size() >= most_backlog || backlogs_ >= most_backlogs;
     if (peer != by_number_.end() && (facts->path_mtu != 0 || is_full || stream.half)) {
-        Stream& other = streams_[peer->second];
+        HalfStream& other = streams_[peer->second];
         streams_[index].peer = peer->second;
         other.peer = index;
         run(index);
@@ -63,8 +63,8 @@ void Checker::look_for_peer(std::size_t index) {
 
 // Starts the models of a stream and of its peer, and gives them the packets so far.
 void Checker::run(std::size_t index) {
-    std::vector<std::pair<const Stream*, ObservedPacket>> backlog;
-    const auto start = [&](Stream& stream) {
+    std::vector<std::pair<const HalfStream*, ObservedPacket>> backlog;
+    const auto start = [&](HalfStream& stream) {
         if (stream.half)
             return;
         if (const auto facts = tracker_.facts_of(stream.key))
@@ -74,7 +74,7 @@ void Checker::run(std::size_t index) {
         for (const auto& [side, seen] : std::exchange(stream.seen, {}))
             backlog.emplace_back(&stream, seen);
     };
-    Stream& stream = streams_[index];
+    HalfStream& stream = streams_[index];
     start(stream);
     if (stream.peer)
         start(streams_[*stream.peer]);
@@ -84,7 +84,7 @@ void Checker::run(std::size_t index) {
 }
 
 // It was sent, and arrived.
-void Checker::feed(const Stream& stream, const ObservedPacket& seen) {
+void Checker::feed(const HalfStream& stream, const ObservedPacket& seen) {
     if (seen.is_request()) {
         stream.half->take(StepKind::RequestSent, seen);
         stream.half->take(StepKind::RequestArrived, as_arrived(seen));

@@ -163,7 +163,7 @@ class Analysis {
         if (gap != nullptr) {
             recovery.behind = gap->request.frame;
             if (!gap->answer) {
-                recovery.predicted = Cause::Nak;
+                recovery.predicted = GoBack::Nak;
                 recovery.prediction =
                     fmt::format("PSN {:#08x} arrives after the gap", gap->request.psn);
                 return;
@@ -173,7 +173,7 @@ class Analysis {
             const bool arrives = gap->answer->fate != Fate::Lost &&
                                  gap->answer->fate != Fate::Corrupted &&
                                  gap->answer->fate != Fate::Changed;
-            recovery.predicted = arrives ? Cause::Nak : Cause::Timeout;
+            recovery.predicted = arrives ? GoBack::Nak : GoBack::Timeout;
             recovery.prediction =
                 arrives ? fmt::format("PSN {:#08x} arrives after the gap", gap->request.psn)
                         : "the NAK was lost, and a NAK is not repeated";
@@ -185,12 +185,12 @@ class Analysis {
                 fmt::format("retransmitted together with PSN {:#08x} before it", resend->first.psn);
             return;
         }
-        if (resend != nullptr && resend->cause == Cause::RnrNak) {
-            recovery.predicted = Cause::RnrNak;
+        if (resend != nullptr && resend->cause == GoBack::RnrNak) {
+            recovery.predicted = GoBack::RnrNak;
             recovery.prediction = "the responder was not ready";
             return;
         }
-        recovery.predicted = Cause::Timeout;
+        recovery.predicted = GoBack::Timeout;
         recovery.prediction =
             "no later packet reveals the loss, or the NAK for this gap was already sent";
     }
@@ -202,7 +202,7 @@ class Analysis {
             return;
         if (resend->asked_by)
             recovery.reaction_ns = resend->first.t_ns - resend->asked_by->t_ns;
-        else if (resend->cause == Cause::Timeout)
+        else if (resend->cause == GoBack::Timeout)
             recovery.detection_ns = resend->silence_ns;
     }
 
@@ -251,7 +251,7 @@ class Analysis {
             predict(recovery, gap, resend);
         } else {
             gap = nullptr;
-            recovery.predicted = is_implied ? Cause::ImpliedNak : Cause::Timeout;
+            recovery.predicted = is_implied ? GoBack::ImpliedNak : GoBack::Timeout;
             recovery.prediction =
                 is_implied ? "a later response reveals the loss" : "no later response";
         }
@@ -281,7 +281,7 @@ class Analysis {
                 recovery.seen == recovery.predicted && (recovery.ended_by || recovery.gave_up)
                     ? Verdict::AsSpecified
                     : Verdict::Undetermined;
-        else if (recovery.predicted != Cause::None &&
+        else if (recovery.predicted != GoBack::None &&
                  !(recovery.is_request && was_accepted_behind(packet.psn, packet.frame)))
             recovery.verdict = Verdict::Undetermined;
     }

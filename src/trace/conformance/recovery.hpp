@@ -24,9 +24,9 @@ struct Recovery {
     std::size_t connection = 0;
     bool forward = true;
     bool is_request = true;
-    Cause predicted = Cause::None;
+    GoBack predicted = GoBack::None;
     std::string prediction;  ///< reason, a clause
-    Cause seen = Cause::None;
+    GoBack seen = GoBack::None;
     std::optional<Resend> resend;
     /// The response that ended it, at the requester, or that covered a lost response.
     std::optional<std::uint64_t> ended_by;

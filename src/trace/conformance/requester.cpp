@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 namespace conformance {
-std::string_view name(Cause cause) {
+std::string_view name(GoBack cause) {
     constexpr std::array<std::string_view, 5> names{"nothing", "NAK", "implied NAK", "RNR NAK",
                                                     "timeout"};
     return names[static_cast<std::size_t>(cause)];

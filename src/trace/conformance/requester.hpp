@@ -14,14 +14,14 @@
 namespace conformance {
 
 /// Why a requester goes back.
-enum class Cause : std::uint8_t { None, Nak, ImpliedNak, RnrNak, Timeout };
+enum class GoBack : std::uint8_t { None, Nak, ImpliedNak, RnrNak, Timeout };
 
 /// "NAK", "implied NAK", "RNR NAK", "timeout"; "nothing".
-std::string_view name(Cause cause);
+std::string_view name(GoBack cause);
 
 /// Consecutive retransmissions.
 struct Resend {
-    Cause cause = Cause::None;
+    GoBack cause = GoBack::None;
     std::optional<ObservedPacket> asked_by;  ///< the response that caused it, if any
     ObservedPacket first;                    ///< the first retransmitted packet
     wire::Psn last_psn;                      ///< highest PSN used by the retransmitted packets
@@ -88,8 +88,8 @@ class Requester {
     bool is_asked_for(ExtendedPsn place) const;
     void drop_stale(std::int64_t now_ns);
     void go_back(const ObservedPacket& request, ExtendedPsn place);
-    Cause asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend);
-    Cause without_asking(const ObservedPacket& request, ExtendedPsn place);
+    GoBack asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend);
+    GoBack without_asking(const ObservedPacket& request, ExtendedPsn place);
     void compare(const ObservedPacket& request, ExtendedPsn place);
     // requester.cpp
     static void ask(std::optional<Asked>& asked, const Asked& now);

@@ -34,21 +34,21 @@ void Requester::go_back(const ObservedPacket& request, ExtendedPsn place) {
     resend.first = request;
     resend.silence_ns = request.t_ns - last_sent_ns_;
     resend.cause = asked_back(request, place, resend);
-    if (resend.cause == Cause::None && !resend.asked_by)
+    if (resend.cause == GoBack::None && !resend.asked_by)
         resend.cause = without_asking(request, place);
-    timeouts_in_a_row_ = resend.cause == Cause::Timeout ? timeouts_in_a_row_ + 1 : 0;
-    retries_ += resend.cause == Cause::RnrNak ? 0 : 1;
+    timeouts_in_a_row_ = resend.cause == GoBack::Timeout ? timeouts_in_a_row_ + 1 : 0;
+    retries_ += resend.cause == GoBack::RnrNak ? 0 : 1;
     resends_.push_back(resend);
 }
 
 // Looks for the response that asked for this packet. One that asked for an earlier packet also fits
 // if the packets in between have been acknowledged since.
-Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend) {
+GoBack Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend) {
     drop_stale(request.t_ns);
     const auto fits = [&](const std::optional<Asked>& asked) {
         return asked && place >= asked->place && place <= std::max(acknowledged_, asked->place);
     };
-    const auto take = [&](std::optional<Asked>& asked, Cause cause) {
+    const auto take = [&](std::optional<Asked>& asked, GoBack cause) {
         resend.asked_by = asked->response;
         asked->may_be_late = true;
         if (--asked->copies == 0)
@@ -70,17 +70,17 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
                        "PSN {:#08x} retransmitted {:.3f} ms after an RNR NAK that asks for {} ms",
                        request.psn, waited, timer),
                    {rnr_->response.frame});
-        return take(rnr_, Cause::RnrNak);
+        return take(rnr_, GoBack::RnrNak);
     }
     const auto waited = [&](const Asked& asked) { return request.t_ns - asked.response.t_ns; };
     // The requester may have gone back before the newer NAK arrived.
     if (earlier_nak_ && earlier_nak_->place == place && nak_ && waited(*nak_) < lag_ns) {
         nak_->may_be_late = true;
-        return take(earlier_nak_, Cause::Nak);
+        return take(earlier_nak_, GoBack::Nak);
     }
     if (fits(nak_)) {
         if (waited(*nak_) < facts_.retry.ack_timeout_ns.value_or(INT64_MAX))
-            return take(nak_, Cause::Nak);
+            return take(nak_, GoBack::Nak);
         if (!nak_->may_be_late)
             report(Code::NakIgnored, request,
                    fmt::format("PSN {:#08x} retransmitted only after {:.1f} ms, by the timer, "
@@ -88,11 +88,11 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
                                request.psn, milliseconds(waited(*nak_))),
                    {nak_->response.frame});
         nak_.reset();
-        return Cause::Timeout;
+        return GoBack::Timeout;
     }
     if (fits(implied_)) {
         const bool is_timer = waited(*implied_) >= facts_.retry.ack_timeout_ns.value_or(lag_ns);
-        const Cause cause = take(implied_, is_timer ? Cause::Timeout : Cause::ImpliedNak);
+        const GoBack cause = take(implied_, is_timer ? GoBack::Timeout : GoBack::ImpliedNak);
         if (is_timer)
             resend.asked_by.reset();
         return cause;
@@ -103,19 +103,19 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
                fmt::format("retransmitted from PSN {:#08x} on, but the NAK asks for PSN {:#08x}",
                            request.psn, nak_->response.psn),
                {nak_->response.frame});
-        return take(nak_, Cause::Nak);
+        return take(nak_, GoBack::Nak);
     }
-    return Cause::None;
+    return GoBack::None;
 }
 
 // Without a response, the timer is the cause: it starts with the oldest unacknowledged packet.
-Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place) {
+GoBack Requester::without_asking(const ObservedPacket& request, ExtendedPsn place) {
     if (place < acknowledged_at(request.t_ns - lag_ns)) {
         report(Code::ResendWithoutCause, request,
                fmt::format(
                    "PSN {:#08x} retransmitted, although all up to PSN {:#08x} was acknowledged",
                    request.psn, sequence_.psn_of(acknowledged_ - 1)));
-        return Cause::None;
+        return GoBack::None;
     }
     const Sent* original = holder_of(place);
     const std::int64_t waited = original == nullptr ? 0 : request.t_ns - original->last_ns;
@@ -125,14 +125,14 @@ Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place
                fmt::format("PSN {:#08x} retransmitted after {:.3f} ms, and neither a NAK nor a "
                            "timeout can be the cause",
                            request.psn, waited_ms));
-        return Cause::None;
+        return GoBack::None;
     }
     if (place > acknowledged_) {
         report(Code::ResendFrom, request,
                fmt::format("retransmitted from PSN {:#08x} on, but PSN {:#08x} is the oldest that "
                            "is not acknowledged",
                            request.psn, sequence_.psn_of(acknowledged_)));
-        return Cause::Timeout;
+        return GoBack::Timeout;
     }
     // The device starts its timer some time before the link emulator sees the packet.
     if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3)
@@ -141,7 +141,7 @@ Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place
             fmt::format(
                 "PSN {:#08x} retransmitted without a NAK after {:.3f} ms; its timer is {:.1f} ms",
                 request.psn, waited_ms, milliseconds(*facts_.retry.ack_timeout_ns)));
-    return Cause::Timeout;
+    return GoBack::Timeout;
 }
 
 // If a READ is retransmitted for the rest of its response, address and length continue there.

@@ -244,7 +244,7 @@ class ConnectionManager {
     // Requests on the new connection are equivalent to ReadyToUse.
     bool was_used(const CmSeen& reply) const {
         return reply.attribute == wire::CmAttribute::ConnectReply &&
-               std::ranges::any_of(whole_.traffic.streams(), [&](const Stream& stream) {
+               std::ranges::any_of(whole_.traffic.streams(), [&](const KeptStream& stream) {
                    return stream.key.src == reply.to && stream.key.dst == reply.from &&
                           stream.key.dest_qpn == reply.qpn;
                });

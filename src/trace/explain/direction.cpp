@@ -36,7 +36,7 @@ class Builder {
     Builder(const Traffic& traffic, const Logs& logs) : traffic_(traffic), logs_(logs) {}
 
     std::vector<Direction> made() {
-        for (const Stream& stream : traffic_.streams())
+        for (const KeptStream& stream : traffic_.streams())
             add(stream);
         for (const LoggedQueuePair& pair : logs_.queue_pairs())
             if (!pair.posts.empty() && !used_.contains(&pair) && has_sent(pair))
@@ -49,7 +49,7 @@ class Builder {
         return pair.dest_qpn || pair.is_datagram();
     }
 
-    void add(const Stream& stream) {
+    void add(const KeptStream& stream) {
         Direction made;
         made.stream = &stream;
         if (stream.peer)
@@ -70,7 +70,7 @@ class Builder {
     }
 
     // If a host leaves the ICRC to its adapter, all of its own packets have a wrong one.
-    static void sort(const Stream& stream, bool requests, Direction& made) {
+    static void sort(const KeptStream& stream, bool requests, Direction& made) {
         const bool is_icrc_told = stream.damaged * 2 <= stream.packets.size();
         for (const Seen& seen : stream.packets) {
             if (seen.is_request() != requests)
@@ -83,7 +83,7 @@ class Builder {
     }
 
     void find_pairs(Direction& made) {
-        const Stream& stream = *made.stream;
+        const KeptStream& stream = *made.stream;
         const Seen* first = made.requests.empty() ? nullptr : made.requests.front();
         made.requester = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& pair) {
             if (!is_of(pair, made.requester_role) ||

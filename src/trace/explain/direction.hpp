@@ -12,8 +12,8 @@
 namespace explain {
 
 struct Direction {
-    const Stream* stream = nullptr;  ///< towards the responder; nullptr: no packet was captured
-    const Stream* back = nullptr;    ///< from the responder; nullptr: none or unknown
+    const KeptStream* stream = nullptr;  ///< towards the responder; nullptr: no packet was captured
+    const KeptStream* back = nullptr;    ///< from the responder; nullptr: none or unknown
     const LoggedQueuePair* requester = nullptr;  ///< nullptr: in no log
     const LoggedQueuePair* responder = nullptr;
     std::string requester_role, responder_role;  ///< roles with a log; empty: none

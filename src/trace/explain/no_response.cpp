@@ -163,7 +163,7 @@ class NoResponse {
         return std::ranges::any_of(
                    case_.whole.traffic.cm(),
                    [&](const CmSeen& one) { return one.from == host && is_later(one); }) ||
-               std::ranges::any_of(case_.whole.traffic.streams(), [&](const Stream& one) {
+               std::ranges::any_of(case_.whole.traffic.streams(), [&](const KeptStream& one) {
                    return one.key.src == host && is_later(one.packets.back());
                });
     }

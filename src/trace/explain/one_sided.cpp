@@ -41,10 +41,10 @@ void explain_missing_requests(const Whole& whole, Causes& causes) {
         return Way(from.high, from.low, to.high, to.low);
     };
     std::set<Way> with_requests;
-    for (const Stream& stream : whole.traffic.streams())
+    for (const KeptStream& stream : whole.traffic.streams())
         if (stream.requests != 0)
             with_requests.insert(way(stream.key.src, stream.key.dst));
-    for (const Stream& stream : whole.traffic.streams()) {
+    for (const KeptStream& stream : whole.traffic.streams()) {
         const std::uint64_t answers = stream.responses;
         if (answers < least || with_requests.contains(way(stream.key.dst, stream.key.src)))
             continue;

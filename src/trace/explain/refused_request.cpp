@@ -40,7 +40,7 @@ bool is_read_or_atomic(std::string_view right) {
 }
 
 RefusedRequest request_of(const Direction& direction, const Seen& packet) {
-    const Message message = message_of(direction, packet);
+    const RefusedMessage message = message_of(direction, packet);
     RefusedRequest made;
     made.right = right_of(packet.opcode->operation);
     made.is_read_or_atomic = is_read_or_atomic(made.right);
@@ -119,7 +119,7 @@ std::optional<RefusedRequest> refused_request(const Case& one) {
     return request;
 }
 
-Message message_of(const Direction& direction, const Seen& packet) {
+RefusedMessage message_of(const Direction& direction, const Seen& packet) {
     const auto& all = direction.requests;
     const auto at = std::ranges::find(all, &packet);
     auto first = at;

@@ -31,11 +31,11 @@ std::optional<RefusedRequest> refused_request(const Case& one);
 
 /// Bytes of the message that a request packet belongs to, and its first packet: the packet itself if
 /// the message begins before the capture.
-struct Message {
+struct RefusedMessage {
     const Seen* first = nullptr;
     std::uint64_t length = 0;
 };
-Message message_of(const Direction& direction, const Seen& packet);
+RefusedMessage message_of(const Direction& direction, const Seen& packet);
 
 /// Returns whether the operation is a READ or an atomic.
 bool is_read_or_atomic(wire::Operation operation);

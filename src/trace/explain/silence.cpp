@@ -279,8 +279,9 @@ class Silence {
         };
         return std::ranges::any_of(case_.whole.traffic.cm(),
                                    [&](const CmSeen& one) { return is_requester(one.from); }) ||
-               std::ranges::any_of(case_.whole.traffic.streams(),
-                                   [&](const Stream& one) { return is_requester(one.key.src); });
+               std::ranges::any_of(case_.whole.traffic.streams(), [&](const KeptStream& one) {
+                   return is_requester(one.key.src);
+               });
     }
 
     // The capture does not contain the request that was posted and failed.

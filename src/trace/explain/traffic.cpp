@@ -48,12 +48,12 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
     }
     const auto [known, is_new] = by_number_.try_emplace(number, streams_.size());
     if (is_new) {
-        Stream& made = streams_.emplace_back(&memory_);
+        KeptStream& made = streams_.emplace_back(&memory_);
         made.key = *key;
         made.number = number;
         made.src_port = packet.udp ? packet.udp->src_port : 0;
     }
-    Stream& stream = streams_[known->second];
+    KeptStream& stream = streams_[known->second];
     Seen& seen = stream.packets.emplace_back(Seen::of(frame, t_ns, packet));
     ++kept_;
     stream.requests += seen.is_request() ? 1 : 0;
@@ -66,7 +66,7 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
 }
 
 void Traffic::forget(const std::unordered_set<const Seen*>& held, const Share& share) {
-    for (Stream& stream : streams_) {
+    for (KeptStream& stream : streams_) {
         if (share.has_all(stream))
             continue;
         const std::size_t all = stream.packets.size();
@@ -154,7 +154,7 @@ void Traffic::settle(const flow::Tracker& tracker) {
         const auto known = by_number_.find(facts.number);
         if (known == by_number_.end())
             return;
-        Stream& stream = streams_[known->second];
+        KeptStream& stream = streams_[known->second];
         stream.facts = facts;
         if (const auto peer = by_number_.find(facts.peer); peer != by_number_.end())
             stream.peer = peer->second;
@@ -162,7 +162,7 @@ void Traffic::settle(const flow::Tracker& tracker) {
 }
 
 std::optional<Evidence> Traffic::evidence_of(std::uint64_t frame) const {
-    for (const Stream& stream : streams_) {
+    for (const KeptStream& stream : streams_) {
         const auto found = std::ranges::find(stream.packets, frame, &Seen::frame);
         if (found != stream.packets.end())
             return explain::evidence(*found);

@@ -25,7 +25,7 @@ namespace explain {
 
 using flow::Seen;
 
-struct Stream {
+struct KeptStream {
     flow::StreamKey key;
     std::uint64_t number = 0;
     flow::StreamFacts facts;
@@ -34,7 +34,7 @@ struct Stream {
     std::uint16_t src_port = 0;       ///< UDP, of the first packet
     std::uint64_t requests = 0, responses = 0, damaged = 0;  ///< with those not in `packets`
 
-    explicit Stream(std::pmr::memory_resource* memory) : packets(memory) {}
+    explicit KeptStream(std::pmr::memory_resource* memory) : packets(memory) {}
 
     std::uint64_t forgotten = 0;             ///< packets not in `packets`
     std::int64_t forgotten_ns = 0;           ///< the time of the last one
@@ -98,7 +98,7 @@ class Traffic {
         std::size_t newest = 0;
         std::size_t special = 0;  ///< NAKs, and packets of another size or with another Q_Key
 
-        bool has_all(const Stream& stream) const {
+        bool has_all(const KeptStream& stream) const {
             return stream.forgotten == 0 && stream.packets.size() <= first + newest;
         }
     };
@@ -107,7 +107,7 @@ class Traffic {
     /// Number of packets that are not forgotten.
     std::size_t kept() const { return kept_; }
 
-    const std::vector<Stream>& streams() const { return streams_; }
+    const std::vector<KeptStream>& streams() const { return streams_; }
     const std::vector<CmSeen>& cm() const { return cm_; }
     const Notices& cnps() const { return cnps_; }
     /// Packets with a congestion mark of IP.
@@ -125,7 +125,7 @@ class Traffic {
                 const wire::Packet& packet);
 
     std::pmr::unsynchronized_pool_resource memory_;
-    std::vector<Stream> streams_;
+    std::vector<KeptStream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;
     std::vector<CmSeen> cm_;
     Notices cnps_, marks_;

@@ -14,7 +14,7 @@ namespace flow {
 inline constexpr std::int32_t longest_jump = 65536;
 
 /// A packet in its sequence.
-enum class Arrival : std::uint8_t {
+enum class Novelty : std::uint8_t {
     New,
     Late,    ///< was missing: fills a gap
     Repeat,  ///< seen before: neither new nor missing

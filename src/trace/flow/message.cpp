@@ -2,7 +2,7 @@
 
 namespace flow {
 
-std::string_view name(Message message) {
+std::string_view name(MessageKind message) {
     constexpr std::array<std::string_view, message_kinds> names{"SEND",
                                                                 "SEND with Immediate",
                                                                 "SEND with Invalidate",
@@ -19,30 +19,31 @@ std::string_view name(Message message) {
     return names[static_cast<std::size_t>(message)];
 }
 
-std::optional<Message> message_of(const wire::OpcodeInfo& opcode) {
+std::optional<MessageKind> message_of(const wire::OpcodeInfo& opcode) {
     switch (opcode.operation) {
         case wire::Operation::Send:
             if (opcode.has(wire::header::immdt))
-                return Message::SendImmediate;
-            return opcode.has(wire::header::ieth) ? Message::SendInvalidate : Message::Send;
+                return MessageKind::SendImmediate;
+            return opcode.has(wire::header::ieth) ? MessageKind::SendInvalidate : MessageKind::Send;
         case wire::Operation::RdmaWrite:
-            return opcode.has(wire::header::immdt) ? Message::WriteImmediate : Message::Write;
+            return opcode.has(wire::header::immdt) ? MessageKind::WriteImmediate
+                                                   : MessageKind::Write;
         case wire::Operation::RdmaReadRequest:
-            return Message::Read;
+            return MessageKind::Read;
         case wire::Operation::RdmaReadResponse:
-            return Message::ReadResponse;
+            return MessageKind::ReadResponse;
         case wire::Operation::AtomicAcknowledge:
-            return Message::AtomicAcknowledge;
+            return MessageKind::AtomicAcknowledge;
         case wire::Operation::CmpSwap:
-            return Message::CmpSwap;
+            return MessageKind::CmpSwap;
         case wire::Operation::FetchAdd:
-            return Message::FetchAdd;
+            return MessageKind::FetchAdd;
         case wire::Operation::Resync:
-            return Message::Resync;
+            return MessageKind::Resync;
         case wire::Operation::Flush:
-            return Message::Flush;
+            return MessageKind::Flush;
         case wire::Operation::AtomicWrite:
-            return Message::AtomicWrite;
+            return MessageKind::AtomicWrite;
         case wire::Operation::Acknowledge:
         case wire::Operation::Cnp:
             break;

@@ -11,7 +11,7 @@
 
 namespace flow {
 
-enum class Message : std::uint8_t {
+enum class MessageKind : std::uint8_t {
     Send,
     SendImmediate,
     SendInvalidate,
@@ -30,9 +30,9 @@ inline constexpr std::size_t message_kinds = 13;
 using MessageCounts = std::array<std::uint64_t, message_kinds>;
 
 /// "SEND with Immediate", "RDMA WRITE", "READ response", ...
-std::string_view name(Message message);
+std::string_view name(MessageKind message);
 
 /// Returns the message that a packet with this opcode ends; nullopt for an Acknowledge and a CNP.
-std::optional<Message> message_of(const wire::OpcodeInfo& opcode);
+std::optional<MessageKind> message_of(const wire::OpcodeInfo& opcode);
 
 }  // namespace flow

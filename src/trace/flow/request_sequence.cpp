@@ -23,7 +23,7 @@ void RequestSequence::expect(wire::Psn first) {
     start_ = next_ = first;
 }
 
-Arrival RequestSequence::add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
+Novelty RequestSequence::add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
     if (read_is_open_)
         close_open_read(psn);
     return place(psn, psns, time_ns);
@@ -35,13 +35,13 @@ void RequestSequence::add_unordered(wire::Psn psn) {
     next_ = psn + 1;
 }
 
-Arrival RequestSequence::add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen,
+Novelty RequestSequence::add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen,
                                        std::int64_t time_ns) {
     // Assume the minimum; settle_open_read() corrects it.
     const std::uint32_t least = dmalen ? read_psns(*dmalen, path_mtus.front()) : 1;
-    const Arrival seen = add(psn, least, time_ns);
+    const Novelty seen = add(psn, least, time_ns);
     const bool is_open = !dmalen || read_psns(*dmalen, path_mtus.back()) != least;
-    if (seen == Arrival::New && is_open) {
+    if (seen == Novelty::New && is_open) {
         read_is_open_ = true;
         dmalen_is_known_ = dmalen.has_value();
         dmalen_ = dmalen.value_or(0);
@@ -50,7 +50,7 @@ Arrival RequestSequence::add_open_read(wire::Psn psn, std::optional<std::uint32_
     return seen;
 }
 
-Arrival RequestSequence::place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
+Novelty RequestSequence::place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
     if (!started_)
         expect(psn);
     if (packets_++ == 0) {
@@ -72,7 +72,7 @@ Arrival RequestSequence::place(wire::Psn psn, std::uint32_t psns, std::int64_t t
     psns_ += psns;
     next_ = psn + psns;
     longest_read_ = std::max(longest_read_, psns);
-    return Arrival::New;
+    return Novelty::New;
 }
 
 // A retransmission may begin with a READ that used its PSNs long ago.
@@ -83,15 +83,15 @@ std::int32_t RequestSequence::farthest_back() const {
     return -static_cast<std::int32_t>(std::min(reads + longest_jump, half_circle));
 }
 
-Arrival RequestSequence::behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
+Novelty RequestSequence::behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
     if (gaps_.fill(psn, psns)) {
         ++late_;
-        return Arrival::Late;
+        return Novelty::Late;
     }
     ++repeats_;
     if (time_ns - newest_time_ < soon_ns)
         ++soon_repeats_;
-    return Arrival::Repeat;
+    return Novelty::Repeat;
 }
 
 void RequestSequence::restart(wire::Psn psn) {

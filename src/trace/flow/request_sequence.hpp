@@ -27,7 +27,7 @@ class RequestSequence {
     void expect(wire::Psn first);
 
     /// Adds a request of `psns` PSNs.
-    Arrival add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Novelty add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
 
     /// Adds a packet whose sender uses one sequence for several receivers: records its PSN without
     /// a check.
@@ -36,7 +36,7 @@ class RequestSequence {
     /// Adds a READ request while the path MTU is unknown; `dmalen` is nullopt if the capture
     /// truncated it. The next request's PSN, the response or the path MTU determines how many PSNs
     /// it took.
-    Arrival add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
+    Novelty add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
     /// True while the number of PSNs of the newest READ is unknown.
     bool is_read_open() const { return read_is_open_; }
     /// `last`: PSN of the last response to the READ.
@@ -69,8 +69,8 @@ class RequestSequence {
     bool is_doubled() const;
 
   private:
-    Arrival place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
-    Arrival behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Novelty place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Novelty behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
     std::int32_t farthest_back() const;
     void restart(wire::Psn psn);
     void close_open_read(wire::Psn next_request);

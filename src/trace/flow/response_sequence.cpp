@@ -80,24 +80,24 @@ void ResponseSequence::refuse(wire::Psn psn) {
     in_read_ = false;
 }
 
-Arrival ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
+Novelty ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
     if (ahead_of_next(psn) < 0) {
         ++repeats_;
-        return Arrival::Repeat;
+        return Novelty::Repeat;
     }
     in_read_ = false;
     move_to(psn);
-    return Arrival::New;
+    return Novelty::New;
 }
 
-Arrival ResponseSequence::add_read_response(wire::Psn psn, wire::Position position) {
+Novelty ResponseSequence::add_read_response(wire::Psn psn, wire::Position position) {
     const bool begins = position == wire::Position::First || position == wire::Position::Only;
     const std::int32_t ahead = ahead_of_next(psn);
     if (ahead < 0) {
         // The response to a retransmitted request: seen before, or missing until now.
         const bool is_late = gaps_.fill(psn, 1);
         ++(is_late ? late_ : repeats_);
-        return is_late ? Arrival::Late : Arrival::Repeat;
+        return is_late ? Novelty::Late : Novelty::Repeat;
     }
     // A first response may skip the PSNs of requests that it acknowledges. Other responses, and a
     // first one in the middle of another READ, may not.
@@ -107,7 +107,7 @@ Arrival ResponseSequence::add_read_response(wire::Psn psn, wire::Position positi
     longest_read_run_ = std::max(longest_read_run_, read_run_);
     in_read_ = position == wire::Position::First || position == wire::Position::Middle;
     move_to(psn);
-    return Arrival::New;
+    return Novelty::New;
 }
 
 }  // namespace flow

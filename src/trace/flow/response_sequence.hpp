@@ -26,8 +26,8 @@ class ResponseSequence {
 
     /// An Acknowledge packet.
     void add_acknowledge(wire::Psn psn, const wire::Aeth& aeth);
-    Arrival add_read_response(wire::Psn psn, wire::Position position);
-    Arrival add_atomic_acknowledge(wire::Psn psn);
+    Novelty add_read_response(wire::Psn psn, wire::Position position);
+    Novelty add_atomic_acknowledge(wire::Psn psn);
 
     bool started() const { return started_; }
     /// The PSN after the last acknowledged one.

@@ -147,31 +147,31 @@ void Tracker::request(PoolIndex index, std::int64_t time, const wire::Packet& pa
     if (shows_path_mtu(packet) && stream.is_connected())
         learn_path_mtu(stream, static_cast<PathMtu>(packet.payload_length), true);
     const std::uint64_t restarts = stream.requests.restarts();
-    const Arrival seen = place(stream, time, packet);
+    const Novelty seen = place(stream, time, packet);
     if (stream.requests.restarts() != restarts) {
         stream.unmeasured += stream.outstanding.size();
         stream.outstanding.clear(pools_.outstanding);
         if (stream.is_paired())
             table_[stream.peer].responses.restart();
     }
-    if (seen == Arrival::Repeat)
+    if (seen == Novelty::Repeat)
         return;
     if (opcode.ends_message())
         if (const auto message = message_of(opcode))
             ++stream.messages[static_cast<std::size_t>(*message)];
     if (!stream.is_reliable() || !opcode.ends_message())
         return;
-    if (seen == Arrival::New)
+    if (seen == Novelty::New)
         await_answer(index, time, packet);
     else
         ++stream.unmeasured;  // outstanding requests are in PSN order
 }
 
-Arrival Tracker::place(Stream& stream, std::int64_t time, const wire::Packet& packet) {
+Novelty Tracker::place(Stream& stream, std::int64_t time, const wire::Packet& packet) {
     const wire::Psn psn = packet.bth->psn;
     if (!stream.is_connected()) {
         stream.requests.add_unordered(psn);
-        return Arrival::New;
+        return Novelty::New;
     }
     if (packet.opcode->operation != wire::Operation::RdmaReadRequest)
         return stream.requests.add(psn, 1, time);
@@ -217,7 +217,7 @@ void Tracker::response(PoolIndex index, std::int64_t time, const wire::Packet& p
     if (!table_[index].is_paired())
         pair_by_psn(index, psn);
     Stream& stream = table_[index];
-    Arrival seen = Arrival::New;
+    Novelty seen = Novelty::New;
     switch (packet.opcode->operation) {
         case wire::Operation::RdmaReadResponse:
             if (stream.is_paired())
@@ -235,7 +235,7 @@ void Tracker::response(PoolIndex index, std::int64_t time, const wire::Packet& p
                 return;
             break;
     }
-    if (packet.opcode->ends_message() && seen != Arrival::Repeat)
+    if (packet.opcode->ends_message() && seen != Novelty::Repeat)
         if (const auto message = message_of(*packet.opcode))
             ++stream.messages[static_cast<std::size_t>(*message)];
     if (stream.is_paired())

@@ -65,7 +65,7 @@ class Tracker {
     void count(Stream& stream, std::int64_t time, const wire::Packet& packet,
                std::size_t wire_length);
     void request(PoolIndex index, std::int64_t time, const wire::Packet& packet);
-    Arrival place(Stream& stream, std::int64_t time, const wire::Packet& packet);
+    Novelty place(Stream& stream, std::int64_t time, const wire::Packet& packet);
     void await_answer(PoolIndex index, std::int64_t time, const wire::Packet& packet);
     void response(PoolIndex index, std::int64_t time, const wire::Packet& packet);
     static void learn_from_read_response(Stream& requester, const wire::Packet& packet);

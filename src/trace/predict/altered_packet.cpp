@@ -16,14 +16,14 @@ using Indexes = std::vector<std::size_t>;
 
 class Placer {
   public:
-    explicit Placer(std::vector<Packet>& packets) : packets_(packets) {}
+    explicit Placer(std::vector<ReliablePacket>& packets) : packets_(packets) {}
 
     std::optional<Placed> place(const AlteredPacket& taken) {
         const Indexes stream = stream_of(taken);
         if (stream.empty())
             return std::nullopt;
         const std::size_t turn = turns_[{taken.dest_qpn, taken.opcode, taken.psn.value()}]++;
-        const Packet& one = packets_[stream.front()];
+        const ReliablePacket& one = packets_[stream.front()];
         Placed placed{0, one.connection, one.offset + distance(one.psn, taken.psn)};
         const Indexes own = own_places(taken, stream);
         if (taken.passed_capture && !own.empty()) {
@@ -47,8 +47,8 @@ class Placer {
         const wire::OpcodeInfo* info = wire::find_opcode(taken.opcode);
         Indexes stream;
         for (std::size_t i = 0; i < packets_.size(); ++i) {
-            const Packet& packet = packets_[i];
-            if (info != nullptr && packet.connection != Packet::no_connection &&
+            const ReliablePacket& packet = packets_[i];
+            if (info != nullptr && packet.connection != ReliablePacket::no_connection &&
                 packet.dest_qpn == taken.dest_qpn && packet.is_response() == info->is_response() &&
                 std::abs(distance(packet.psn, taken.psn)) < farthest)
                 stream.push_back(i);
@@ -101,14 +101,14 @@ class Placer {
             places, {}, [&](std::size_t i) { return std::abs(packets_[i].t_ns - *taken.t_ns); });
     }
 
-    std::vector<Packet>& packets_;
+    std::vector<ReliablePacket>& packets_;
     std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint32_t>, std::size_t> turns_;
 };
 
 }  // namespace
 
 std::vector<std::optional<Placed>> place(const std::vector<AlteredPacket>& taken,
-                                         std::vector<Packet>& packets) {
+                                         std::vector<ReliablePacket>& packets) {
     Placer placer(packets);
     std::vector<std::optional<Placed>> placed;
     placed.reserve(taken.size());

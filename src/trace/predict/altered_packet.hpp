@@ -31,6 +31,6 @@ struct Placed {
 /// Returns nullopt for events that do not concern these packets. Marks packets that got no farther
 /// than the capture point as lost.
 std::vector<std::optional<Placed>> place(const std::vector<AlteredPacket>& taken,
-                                         std::vector<Packet>& packets);
+                                         std::vector<ReliablePacket>& packets);
 
 }  // namespace predict

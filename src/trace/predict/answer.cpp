@@ -81,7 +81,7 @@ std::string_view name(Grade grade) {
     return names[static_cast<std::size_t>(grade)];
 }
 
-Grade grade(const Packet& packet, const Answer& answer) {
+Grade grade(const ReliablePacket& packet, const Answer& answer) {
     // An atomic's response may be called by either name: its sender is known.
     const bool is_kind =
         packet.kind() == answer.kind ||

@@ -36,11 +36,11 @@ enum class Grade : std::uint8_t { Right, Nearly, Wrong };  // Nearly: only the P
 /// "right", "nearly", "wrong".
 std::string_view name(Grade grade);
 
-Grade grade(const Packet& packet, const Answer& answer);
+Grade grade(const ReliablePacket& packet, const Answer& answer);
 
 /// Returns why `packet` was to be expected instead of `answer`; empty if there is no certain
 /// reason. `ends`: the state before the packet.
-std::string reason(const Packet& packet, const Answer& answer, const ConnectionState& ends);
+std::string reason(const ReliablePacket& packet, const Answer& answer, const ConnectionState& ends);
 
 /// Describes what each side knows, in one line each. `requester`, `responder`: "the client", "the
 /// server".

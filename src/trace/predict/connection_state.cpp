@@ -5,7 +5,7 @@
 
 namespace predict {
 
-void ConnectionState::see(const Packet& packet) {
+void ConnectionState::see(const ReliablePacket& packet) {
     if (packet.is_response())
         see_response(packet);
     else
@@ -13,7 +13,7 @@ void ConnectionState::see(const Packet& packet) {
     last_ = packet;
 }
 
-void ConnectionState::see_request(const Packet& packet) {
+void ConnectionState::see_request(const ReliablePacket& packet) {
     const std::int32_t behind = packet.offset + static_cast<std::int32_t>(packet.psns);
     const bool is_new = packet.offset >= behind_sent_;
     behind_sent_ = std::max(behind_sent_, behind);
@@ -29,7 +29,7 @@ void ConnectionState::see_request(const Packet& packet) {
     asked_for_.reset();
 }
 
-void ConnectionState::see_response(const Packet& packet) {
+void ConnectionState::see_response(const ReliablePacket& packet) {
     if (packet.kind() == Kind::RnrNak)
         expected_ = packet.offset;  // not accepted
     if (packet.is_sequence_nak()) {

@@ -17,7 +17,7 @@ namespace predict {
 class ConnectionState {
   public:
     /// Takes the next packet of this connection.
-    void see(const Packet& packet);
+    void see(const ReliablePacket& packet);
     /// Takes a request that the link emulator removed before the capture point.
     void see_taken(std::int32_t offset) { behind_sent_ = std::max(behind_sent_, offset + 1); }
     /// Takes a request that is late or duplicated because of the link emulator.
@@ -39,12 +39,12 @@ class ConnectionState {
     bool misses_response() const { return misses_response_; }
     bool was_held(std::int32_t offset) const { return held_.contains(offset); }
     /// The last request captured, and the last packet.
-    const std::optional<Packet>& last_request() const { return last_request_; }
-    const std::optional<Packet>& last() const { return last_; }
+    const std::optional<ReliablePacket>& last_request() const { return last_request_; }
+    const std::optional<ReliablePacket>& last() const { return last_; }
 
   private:
-    void see_request(const Packet& packet);
-    void see_response(const Packet& packet);
+    void see_request(const ReliablePacket& packet);
+    void see_response(const ReliablePacket& packet);
     std::int32_t first_unanswered_read() const;
 
     std::int32_t expected_ = 0;
@@ -55,8 +55,8 @@ class ConnectionState {
     bool asked_ = false;  // and the NAK arrived
     bool misses_response_ = false;
     std::set<std::int32_t> held_;
-    std::optional<Packet> last_request_;
-    std::optional<Packet> last_;
+    std::optional<ReliablePacket> last_request_;
+    std::optional<ReliablePacket> last_;
     // READs and atomics, whose responses no ACK replaces: first PSN, and the PSN after the last.
     std::vector<std::pair<std::int32_t, std::int32_t>> awaited_;
 };

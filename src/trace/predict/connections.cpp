@@ -6,7 +6,7 @@
 namespace predict {
 namespace {
 
-constexpr std::size_t none = Packet::no_connection;
+constexpr std::size_t none = ReliablePacket::no_connection;
 
 // By stream number: the connection that its requests belong to, and the stream of its responses.
 struct Directions {
@@ -16,7 +16,7 @@ struct Directions {
 };
 using Streams = std::unordered_map<std::uint64_t, Directions>;
 
-void add_request(Packet& packet, Directions& stream, std::vector<Connection>& found) {
+void add_request(ReliablePacket& packet, Directions& stream, std::vector<Connection>& found) {
     if (stream.requests == none) {
         stream.requests = found.size();
         found.push_back(
@@ -30,13 +30,14 @@ void add_request(Packet& packet, Directions& stream, std::vector<Connection>& fo
 
 }  // namespace
 
-std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracker& tracker) {
+std::vector<Connection> connect(std::vector<ReliablePacket>& packets,
+                                const flow::Tracker& tracker) {
     Streams streams;
     tracker.for_each_stream([&](const flow::StreamFacts& facts) {
         streams[facts.number] = {.peer = facts.peer, .path_mtu = facts.path_mtu};
     });
     std::vector<Connection> connections;
-    for (Packet& packet : packets) {
+    for (ReliablePacket& packet : packets) {
         const auto stream = streams.find(packet.stream);
         if (stream == streams.end())
             continue;
@@ -45,7 +46,7 @@ std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracke
         else if (const auto peer = streams.find(stream->second.peer); peer != streams.end())
             packet.connection = peer->second.requests;
     }
-    for (Packet& packet : packets) {
+    for (ReliablePacket& packet : packets) {
         if (packet.connection == none)
             continue;
         const Connection& connection = connections[packet.connection];

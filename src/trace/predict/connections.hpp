@@ -25,6 +25,6 @@ struct Connection {
 /// Sets each packet's connection, offset and psns. A response before all requests, or to a request
 /// that was not captured, keeps Packet::no_connection. `packets`: in capture order, each with its
 /// stream number. `tracker` must have processed all of them.
-std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracker& tracker);
+std::vector<Connection> connect(std::vector<ReliablePacket>& packets, const flow::Tracker& tracker);
 
 }  // namespace predict

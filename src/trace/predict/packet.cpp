@@ -24,7 +24,7 @@ std::optional<Kind> kind_of(std::string_view word) {
     return static_cast<Kind>(found - names.begin());
 }
 
-Kind Packet::kind() const {
+Kind ReliablePacket::kind() const {
     switch (opcode->operation) {
         case wire::Operation::Send:
             return Kind::Send;
@@ -56,12 +56,13 @@ Kind Packet::kind() const {
     return Kind::Other;
 }
 
-std::optional<Packet> packet_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                                std::string source, std::string destination) {
+std::optional<ReliablePacket> packet_of(std::uint64_t frame, std::int64_t t_ns,
+                                        const wire::Packet& packet, std::string source,
+                                        std::string destination) {
     if (!packet.bth || packet.opcode == nullptr ||
         packet.opcode->transport() != wire::Transport::Rc)
         return std::nullopt;
-    Packet result;
+    ReliablePacket result;
     static_cast<flow::Seen&>(result) = flow::Seen::of(frame, t_ns, packet);
     result.source = std::move(source);
     result.destination = std::move(destination);

@@ -18,7 +18,7 @@ std::string_view name(Kind kind);
 /// Returns nullopt if the word names no kind; Other has no word.
 std::optional<Kind> kind_of(std::string_view word);
 
-struct Packet : flow::Seen {
+struct ReliablePacket : flow::Seen {
     static constexpr std::size_t no_connection = SIZE_MAX;
 
     std::string source;  // numeric IP address
@@ -36,8 +36,9 @@ struct Packet : flow::Seen {
 };
 
 /// Returns nullopt if the packet does not belong to a reliable connection.
-std::optional<Packet> packet_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                                std::string source, std::string destination);
+std::optional<ReliablePacket> packet_of(std::uint64_t frame, std::int64_t t_ns,
+                                        const wire::Packet& packet, std::string source,
+                                        std::string destination);
 
 /// "PSN +4".
 std::string psn_text(std::int32_t offset);

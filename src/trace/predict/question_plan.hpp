@@ -17,6 +17,7 @@ struct QuestionPlan {
 
 /// Something is decided if the sender changes, if the link emulator acted, if the kind of packet
 /// changes, or if the PSN does not continue.
-bool is_asked(const std::vector<Packet>& packets, std::size_t index, const QuestionPlan& course);
+bool is_asked(const std::vector<ReliablePacket>& packets, std::size_t index,
+              const QuestionPlan& course);
 
 }  // namespace predict

@@ -11,7 +11,7 @@ bool is_response(Kind kind) {
     return kind == Kind::Response || kind == Kind::Ack || kind == Kind::Nak || kind == Kind::RnrNak;
 }
 
-std::string reason_for_nak(const Packet& packet, const Answer& answer,
+std::string reason_for_nak(const ReliablePacket& packet, const Answer& answer,
                            const ConnectionState& ends) {
     if (!packet.is_sequence_nak())
         return answer.kind == Kind::Nak ? "this NAK's PSN is that of the request that it refuses"
@@ -25,7 +25,7 @@ std::string reason_for_nak(const Packet& packet, const Answer& answer,
                : "";
 }
 
-std::string reason_for_ack(const Packet& packet, const Answer& answer,
+std::string reason_for_ack(const ReliablePacket& packet, const Answer& answer,
                            const ConnectionState& ends) {
     if (answer.kind == Kind::Ack)
         return "an ACK's PSN is that of the last request that it acknowledges, with all before it";
@@ -38,7 +38,7 @@ std::string reason_for_ack(const Packet& packet, const Answer& answer,
     return {};
 }
 
-std::string reason_for_response(const Packet& packet, const Answer& answer) {
+std::string reason_for_response(const ReliablePacket& packet, const Answer& answer) {
     if (answer.kind == Kind::Ack || answer.kind == Kind::Read)
         return packet.is(wire::Operation::AtomicAcknowledge)
                    ? "the response to an atomic has its result: there is no plain ACK"
@@ -51,7 +51,7 @@ std::string reason_for_response(const Packet& packet, const Answer& answer) {
 }
 
 // The packet is a retransmission.
-std::string reason_for_repeated(const Packet& packet, const ConnectionState& ends) {
+std::string reason_for_repeated(const ReliablePacket& packet, const ConnectionState& ends) {
     constexpr std::int64_t shortest_timeout_ns = 10'000'000;
     const auto& last = ends.last_request();
     if (!last || ends.was_held(packet.offset))
@@ -70,7 +70,7 @@ std::string reason_for_repeated(const Packet& packet, const ConnectionState& end
                : "";
 }
 
-std::string reason_for_request(const Packet& packet, const Answer& answer,
+std::string reason_for_request(const ReliablePacket& packet, const Answer& answer,
                                const ConnectionState& ends) {
     if (packet.offset < ends.behind_sent())
         return reason_for_repeated(packet, ends);
@@ -86,7 +86,8 @@ std::string reason_for_request(const Packet& packet, const Answer& answer,
 
 }  // namespace
 
-std::string reason(const Packet& packet, const Answer& answer, const ConnectionState& ends) {
+std::string reason(const ReliablePacket& packet, const Answer& answer,
+                   const ConnectionState& ends) {
     if (!packet.is_response() && is_response(answer.kind))
         return "the requester sends the next packet: a request, not a response";
     if (packet.is_response() && !is_response(answer.kind) &&

@@ -31,12 +31,12 @@ std::vector<std::string> Replay::see_events(std::size_t before) {
 }
 
 void Replay::see(std::size_t index) {
-    const Packet& packet = run_.packets[index];
+    const ReliablePacket& packet = run_.packets[index];
     ends_[packet.connection].see(packet);
 }
 
 std::string Replay::sender(std::size_t index) const {
-    const Packet& packet = run_.packets[index];
+    const ReliablePacket& packet = run_.packets[index];
     const std::string to =
         run_.connections.size() == 1 ? "" : fmt::format(", to QP {:#08x}", packet.dest_qpn);
     return fmt::format("{} sends the next packet{}.", begun(run_.name_of(packet.source)), to);

@@ -88,7 +88,7 @@ Run RunReader::take() {
     run_.connections = connect(run_.packets, tracker_);
     drop_strays();
     for (std::size_t i = 0; i < run_.rows.size(); ++i) {
-        const Packet& packet = run_.packets[i];
+        const ReliablePacket& packet = run_.packets[i];
         show_offset(run_.rows[i].text, " psn ", packet.psn, packet.offset);
         if (run_.connections.size() == 1)
             erase(run_.rows[i].text, fmt::format(" qp 0x{:06x}", packet.dest_qpn));
@@ -110,7 +110,7 @@ void RunReader::read_link_log() {
 void RunReader::drop_strays() {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < run_.packets.size(); ++i) {
-        if (run_.packets[i].connection == Packet::no_connection)
+        if (run_.packets[i].connection == ReliablePacket::no_connection)
             continue;
         if (i != kept) {
             run_.packets[kept] = std::move(run_.packets[i]);

@@ -29,7 +29,7 @@ namespace key = runlog::key;
 struct Run {
     /// Each with its row, whose text has the PSN as an offset, and the queue pair if there are
     /// several.
-    std::vector<Packet> packets;
+    std::vector<ReliablePacket> packets;
     std::vector<timeline::PacketRow> rows;
     std::vector<Connection> connections;
 

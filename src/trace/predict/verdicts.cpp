@@ -4,7 +4,7 @@
 
 namespace predict {
 
-Verdicts verdicts_on(const Packet& packet, const ConnectionState& ends) {
+Verdicts verdicts_on(const ReliablePacket& packet, const ConnectionState& ends) {
     Verdicts verdicts{.right = {packet.kind()}, .offset = packet.offset, .reasons = {}};
     for (std::size_t i = 0; i < answer_kinds.size(); ++i) {
         const Kind kind = answer_kinds[i];

@@ -32,6 +32,6 @@ struct Verdicts {
 };
 
 /// `ends`: the state before the packet.
-Verdicts verdicts_on(const Packet& packet, const ConnectionState& ends);
+Verdicts verdicts_on(const ReliablePacket& packet, const ConnectionState& ends);
 
 }  // namespace predict

@@ -12,7 +12,7 @@
 namespace timeline {
 
 /// The work request of a packet.
-struct Cause {
+struct PostedRequest {
     std::string role;       // the poster
     std::uint32_t qpn = 0;  // the poster's
     std::uint64_t wr_id = 0;
@@ -24,7 +24,7 @@ struct Cause {
     Transmission seen = Transmission::First;
     std::uint64_t length = 0;  // of the request, bytes
 
-    bool operator==(const Cause&) const = default;
+    bool operator==(const PostedRequest&) const = default;
 };
 
 /// A packet's place in its work request.
@@ -34,7 +34,7 @@ struct RequestPacket {
     bool is_response = false;
     Transmission seen = Transmission::First;
 
-    Cause cause() const {
+    PostedRequest cause() const {
         return {request->role, request->qpn,     request->wr_id,     request->opcode,
                 packet,        request->packets, request->posted_ns, is_response,
                 seen,          request->length};

@@ -68,7 +68,7 @@ void Join::learn_peer(const QpKey& key, std::uint32_t dest_qpn) {
     add(senders_[{key.first, dest_qpn}], key.second);
 }
 
-std::optional<Cause> Join::cause_of(const PacketKey& packet) {
+std::optional<PostedRequest> Join::cause_of(const PacketKey& packet) {
     const auto place = place_of(packet);
     return place ? std::optional(place->cause()) : std::nullopt;
 }

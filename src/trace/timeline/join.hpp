@@ -46,7 +46,7 @@ class Join {
     /// Returns nullopt if no event so far explains the packet; a later call may succeed. The first
     /// calls for the packets must be in the order of the wire.
     std::optional<RequestPacket> place_of(const PacketKey& packet);
-    std::optional<Cause> cause_of(const PacketKey& packet);
+    std::optional<PostedRequest> cause_of(const PacketKey& packet);
     std::optional<SetUp> set_up_of(const CmKey& message);
     std::optional<SetUp> set_up_of(const SegmentKey& segment) const;
     /// Calls the function above that fits the row's key.

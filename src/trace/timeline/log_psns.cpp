@@ -9,7 +9,7 @@ namespace key = runlog::key;
 void LogPsns::add(const runlog::Event& event) {
     if (event.is("cm_event"))
         uses_cm_.insert(event.role);
-    QueuePair* pair = pairs_.learn(event);
+    PairPsns* pair = pairs_.learn(event);
     if (pair == nullptr)
         return;
     FirstPsn& first = pair->first;
@@ -26,8 +26,8 @@ void LogPsns::add(const runlog::Event& event) {
 }
 
 std::vector<FirstPsn> LogPsns::directions() const {
-    std::map<logged::Key, const QueuePair*> firsts;
-    for (const QueuePair& pair : pairs_.all())
+    std::map<logged::Key, const PairPsns*> firsts;
+    for (const PairPsns& pair : pairs_.all())
         firsts.try_emplace({pair.role, pair.qpn}, &pair);
     std::vector<FirstPsn> all;
     for (const auto& [key, pair] : firsts) {
@@ -36,7 +36,7 @@ std::vector<FirstPsn> LogPsns::directions() const {
         FirstPsn& direction = all.emplace_back(pair->first);
         direction.from = pair->role;
         direction.qpn = pair->qpn;
-        if (const QueuePair* peer = pairs_.peer_of(*pair))
+        if (const PairPsns* peer = pairs_.peer_of(*pair))
             direction.to = peer->role;
         if (direction.chosen_by.empty() && uses_cm_.contains(pair->role))
             direction.chosen_by = "rdma_cm (the kernel)";

@@ -26,11 +26,11 @@ class LogPsns {
     std::string address_of(const std::string& role) const;
 
   private:
-    struct QueuePair : logged::QueuePair {
+    struct PairPsns : logged::QueuePair {
         FirstPsn first;  // of its first connection
     };
 
-    logged::QueuePairs<QueuePair> pairs_;
+    logged::QueuePairs<PairPsns> pairs_;
     std::set<std::string> uses_cm_;  // roles
 };
 

@@ -22,7 +22,7 @@ struct PacketRow {
     std::optional<PacketKey> key;
     std::optional<CmKey> cm;
     std::optional<SegmentKey> segment;
-    std::optional<Cause> cause;
+    std::optional<PostedRequest> cause;
     std::optional<SetUp> set_up;
 
     bool has_cause() const { return cause || set_up; }

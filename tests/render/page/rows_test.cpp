@@ -32,16 +32,16 @@ class Table {
         const auto decoded = wire::decode(bytes, wire::LinkType::Ethernet);
         auto row = timeline::row_of(decoded, bytes, 1000 * ++number_, {});
         if (seen != timeline::Transmission::First)
-            row.cause = timeline::Cause{.role = "client",
-                                        .qpn = 1,
-                                        .wr_id = 2,
-                                        .opcode = "SEND",
-                                        .packet = 1,
-                                        .packets = 1,
-                                        .posted_ns = 0,
-                                        .is_response = false,
-                                        .seen = seen,
-                                        .length = 3};
+            row.cause = timeline::PostedRequest{.role = "client",
+                                                .qpn = 1,
+                                                .wr_id = 2,
+                                                .opcode = "SEND",
+                                                .packet = 1,
+                                                .packets = 1,
+                                                .posted_ns = 0,
+                                                .is_response = false,
+                                                .seen = seen,
+                                                .length = 3};
         capture::Frame captured{.time = capture::Time(row.t_ns), .bytes = bytes};
         captured.notes.comment = comment;
         rows.packet(row, decoded, captured, static_cast<std::uint64_t>(number_), request);

@@ -100,7 +100,7 @@ TEST_F(ContextCalls, a_queue_pair_of_the_extended_interface_is_logged_and_traced
     EXPECT_EQ(logged(), Lines{"qp qpn=48 type=UC max_send_wr=7 max_recv_wr=8 send_cq=4 recv_cq=4 "
                               "srq=5 pd=9 signals_all=true"});
     EXPECT_NE(provider_.qp.wr_start, own);
-    const interpose::QueuePair* pair = interpose::queue_pairs.find(&provider_.qp.qp_base);
+    const interpose::TracedQueuePair* pair = interpose::queue_pairs.find(&provider_.qp.qp_base);
     ASSERT_NE(pair, nullptr);
     EXPECT_TRUE(pair->has_srq);
     EXPECT_TRUE(pair->signals_all);
@@ -212,7 +212,7 @@ TEST_F(ContextCalls, a_bound_window_takes_a_place_in_the_send_queue) {
                                "access=remote_write request=0 signaled=false",
                                "bind_mw qpn=48 wr_id=13 rkey=119 va=12288 len=256 "
                                "access=remote_write request=1 signaled=true"}));
-    interpose::QueuePair& pair = *interpose::queue_pairs.find(&provider_.qp.qp_base);
+    interpose::TracedQueuePair& pair = *interpose::queue_pairs.find(&provider_.qp.qp_base);
     EXPECT_EQ(pair.sends.complete(12, true), -1);  // unsignaled
     EXPECT_EQ(pair.sends.complete(13, true), 1);
     provider_.refusal = EPERM;

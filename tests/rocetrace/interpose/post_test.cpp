@@ -144,7 +144,7 @@ TEST_F(Post, that_fails_logs_what_was_taken_and_keeps_result_and_errno) {
 
 TEST_F(Post, starts_anew_after_reset_and_has_no_psn_in_err) {
     ibv_qp* qp = device_.qp(IBV_QPT_RC, 10);
-    interpose::QueuePair& pair = *interpose::queue_pairs.find(qp);
+    interpose::TracedQueuePair& pair = *interpose::queue_pairs.find(qp);
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_ERR;
     pair.modified(attr, IBV_QP_STATE);
@@ -173,7 +173,7 @@ TEST_F(Post, completions_are_matched_across_unsignaled_requests) {
     ASSERT_EQ(events.size(), 2U);
     EXPECT_EQ(events[0].number("request"), 4U);
     EXPECT_EQ(events[1].number("request"), 9U);
-    const interpose::QueuePair& pair = *interpose::queue_pairs.find(qp);
+    const interpose::TracedQueuePair& pair = *interpose::queue_pairs.find(qp);
     EXPECT_EQ(pair.sends.count(), 0U);
 }
 
@@ -329,7 +329,7 @@ TEST_F(Post, a_queue_pair_may_be_destroyed_before_its_batch_is_complete) {
 TEST_F(Post, the_child_of_a_fork_can_make_and_destroy_queue_pairs_whatever_others_did_meanwhile) {
     std::atomic<bool> done{false};
     const auto make_one = [] {
-        interpose::QueuePair* pair = interpose::make_queue_pair(8, 8, true);
+        interpose::TracedQueuePair* pair = interpose::make_queue_pair(8, 8, true);
         interpose::retire_queue_pair(pair);
     };
     std::array<std::thread, 2> others;

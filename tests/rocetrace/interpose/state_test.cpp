@@ -21,7 +21,9 @@ class TracedState : public testing::Test {
     TracedState(TracedState&&) = delete;
     TracedState& operator=(TracedState&&) = delete;
 
-    interpose::QueuePair& pair() { return *interpose::queue_pairs.find(&provider_.qp.qp_base); }
+    interpose::TracedQueuePair& pair() {
+        return *interpose::queue_pairs.find(&provider_.qp.qp_base);
+    }
     void polls(const ibv_wc& wc, ibv_cq& cq) {
         static ibv_wc next;
         next = wc;
@@ -128,7 +130,7 @@ TEST_F(TracedState, of_a_queue_pair_has_all_that_is_known) {
 
 TEST_F(TracedState, a_raw_packet_queue_pair_has_no_psns) {
     for (const ibv_qp_type type : {IBV_QPT_RAW_PACKET, IBV_QPT_DRIVER}) {
-        interpose::QueuePair raw;
+        interpose::TracedQueuePair raw;
         raw.type = type;
         ibv_qp_attr attr{};
         raw.modified(attr, IBV_QP_SQ_PSN);
@@ -137,7 +139,7 @@ TEST_F(TracedState, a_raw_packet_queue_pair_has_no_psns) {
 }
 
 TEST_F(TracedState, without_a_path_mtu_each_request_counts_as_one_packet) {
-    interpose::QueuePair pair;
+    interpose::TracedQueuePair pair;
     ibv_qp_attr attr{};
     attr.sq_psn = 0xffffff;
     pair.modified(attr, IBV_QP_SQ_PSN);
@@ -217,10 +219,10 @@ TEST_F(TracedState, no_completion_is_logged_while_the_library_itself_polls_or_no
 
 TEST_F(TracedState, a_queue_pair_that_could_not_be_destroyed_is_traced_again) {
     provider_.begin();
-    interpose::QueuePair* detached = interpose::detach(&provider_.qp.qp_base);
+    interpose::TracedQueuePair* detached = interpose::detach(&provider_.qp.qp_base);
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base), nullptr);
     interpose::attach_again(detached);
-    interpose::attach_again(static_cast<interpose::QueuePair*>(nullptr));
+    interpose::attach_again(static_cast<interpose::TracedQueuePair*>(nullptr));
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base), detached);
     post(detached->sends, 1, true);
     post(detached->sends, 2, true);

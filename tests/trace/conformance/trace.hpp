@@ -52,7 +52,7 @@ class Trace {
     }
     std::uint64_t lose(const wire::Packet& packet) {
         const auto number = before(wire::encode(packet));
-        checker_.know(number, conformance::Event::Drop);
+        checker_.know(number, conformance::LinkAction::Drop);
         return number;
     }
     std::uint64_t twice(const wire::Packet& packet) {
@@ -65,7 +65,7 @@ class Trace {
     std::uint64_t corrupt(const wire::Packet& packet) {
         auto frame = wire::encode(packet);
         const auto number = before(frame);
-        checker_.know(number, conformance::Event::Corrupt);
+        checker_.know(number, conformance::LinkAction::Corrupt);
         frame.back() ^= std::byte{0x01};
         after(frame);
         return number;
@@ -73,7 +73,7 @@ class Trace {
     /// The packet leaves the link emulator as another packet, with a valid ICRC.
     std::uint64_t change(const wire::Packet& packet, const wire::Packet& into) {
         const auto number = before(wire::encode(packet));
-        checker_.know(number, conformance::Event::Set);
+        checker_.know(number, conformance::LinkAction::Set);
         after(wire::encode(into));
         return number;
     }

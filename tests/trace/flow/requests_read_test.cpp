@@ -78,7 +78,8 @@ TEST_F(RequestPsns, a_read_that_is_asked_for_again_is_a_repetition) {
     send(110);
     EXPECT_EQ(requests().repeats, 1U);
     EXPECT_EQ(requests().gaps, 0U);
-    EXPECT_EQ(conversation().forward.messages[static_cast<std::size_t>(flow::Message::Read)], 1U);
+    EXPECT_EQ(conversation().forward.messages[static_cast<std::size_t>(flow::MessageKind::Read)],
+              1U);
 }
 
 TEST_F(RequestPsns, the_rest_of_a_read_that_is_asked_for_again_is_a_repetition) {

@@ -73,7 +73,7 @@ TEST_F(Responses, to_a_read_are_followed_packet_by_packet) {
     EXPECT_EQ(responses().packets, 4U);
     EXPECT_EQ(responses().gaps, 0U);
     EXPECT_EQ(responses().last_psn, Psn(103));
-    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::Message::ReadResponse)], 1U);
+    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::MessageKind::ReadResponse)], 1U);
     EXPECT_EQ(responder().payload_bytes, 4 * mtu);
 }
 
@@ -158,7 +158,7 @@ TEST_F(Responses, the_lost_middle_of_a_read_that_is_asked_for_again_fills_its_ga
     EXPECT_EQ(responses().repeats, 2U);
     EXPECT_EQ(requests().gaps, 0U);
     EXPECT_EQ(requests().repeats, 1U);
-    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::Message::ReadResponse)], 1U)
+    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::MessageKind::ReadResponse)], 1U)
         << "its last packet had passed already";
 }
 
@@ -168,7 +168,8 @@ TEST_F(Responses, an_atomic_acknowledge_counts_as_a_message) {
     feed_.add(add);
     for (int i = 0; i < 2; ++i)
         feed_.add(packet(back, opcode::atomic_acknowledge, 100));
-    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::Message::AtomicAcknowledge)], 1U);
+    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::MessageKind::AtomicAcknowledge)],
+              1U);
     EXPECT_EQ(responses().repeats, 1U);
     EXPECT_EQ(requests().ack.count, 1U);
 }

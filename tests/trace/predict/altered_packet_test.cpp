@@ -8,10 +8,10 @@ namespace {
 
 using namespace predict_test;
 using predict::AlteredPacket;
-using predict::Packet;
-using Packets = std::vector<Packet>;
+using predict::ReliablePacket;
+using Packets = std::vector<ReliablePacket>;
 
-AlteredPacket dropped(const Packet& packet) {
+AlteredPacket dropped(const ReliablePacket& packet) {
     return {.is_missing = true,
             .passed_capture = false,
             .dest_qpn = packet.dest_qpn,

@@ -44,7 +44,7 @@ TEST(PredictAnswer, is_graded_by_kind_and_psn) {
     EXPECT_EQ(grade(nak(4), {Kind::Nak, std::nullopt}), Grade::Right);
     EXPECT_EQ(grade(nak(4), {Kind::Nak, 5}), Grade::Nearly);
     EXPECT_EQ(grade(nak(4), {Kind::Ack, 4}), Grade::Wrong);
-    const Packet answer = packet(atomic_answer, 1);
+    const ReliablePacket answer = packet(atomic_answer, 1);
     EXPECT_EQ(grade(answer, {Kind::Response, 1}), Grade::Right);
     EXPECT_EQ(grade(answer, {Kind::Atomic, 1}), Grade::Right);
     EXPECT_EQ(grade(answer, {Kind::Ack, 1}), Grade::Wrong);
@@ -62,9 +62,10 @@ TEST(PredictScore, counts_what_was_asked) {
 }
 
 // Returns the explanation for a learner who answered `answer` when `next` followed `seen`.
-std::string why(std::initializer_list<Packet> seen, const Packet& next, const Answer& answer) {
+std::string why(std::initializer_list<ReliablePacket> seen, const ReliablePacket& next,
+                const Answer& answer) {
     ConnectionState ends;
-    for (const Packet& one : seen)
+    for (const ReliablePacket& one : seen)
         ends.see(one);
     return reason(next, answer, ends);
 }
@@ -85,13 +86,13 @@ TEST(PredictReason, tells_requests_that_come_again) {
     EXPECT_NE(
         why({write(0), write(2), nak(1), write(1)}, write(2), {Kind::Write, 3}).find("go-back"),
         std::string::npos);
-    Packet late = write(0);
+    ReliablePacket late = write(0);
     late.t_ns = 268'000'000;
     EXPECT_NE(why({write(0), write(1)}, late, {Kind::Write, 2}).find("no response arrived in time"),
               std::string::npos);
     EXPECT_EQ(why({write(0), write(1)}, write(0), {Kind::Write, 2}), "")
         << "too soon for a timeout: who knows";
-    Packet lost = nak(1);
+    ReliablePacket lost = nak(1);
     lost.is_lost = true;
     EXPECT_EQ(why({write(0), write(2), lost}, write(1), {Kind::Write, 3}), "")
         << "the requester has not seen the NAK";
@@ -104,7 +105,7 @@ TEST(PredictReason, tells_requests_that_come_again) {
 
 TEST(PredictReason, says_nothing_of_what_the_link_held_back) {
     ConnectionState ends;
-    for (const Packet& one : {write(0), write(2), nak(1)})
+    for (const ReliablePacket& one : {write(0), write(2), nak(1)})
         ends.see(one);
     ends.see_held(1);
     EXPECT_EQ(reason(write(1), {Kind::Write, 3}, ends), "");
@@ -143,7 +144,7 @@ TEST(PredictHint, tells_what_each_side_knows) {
     EXPECT_EQ(hint(ends, "the client", "the server"),
               "The server expects PSN +1 next, and has sent a NAK for it.\n"
               "The client has sent up to PSN +2; from PSN +1 on, no PSN is acknowledged.");
-    for (const Packet& one : {write(1), write(2), ack(2)})
+    for (const ReliablePacket& one : {write(1), write(2), ack(2)})
         ends.see(one);
     EXPECT_EQ(hint(ends, "the client", "the server"),
               "The server expects PSN +3 next.\n"

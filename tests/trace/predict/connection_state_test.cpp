@@ -9,9 +9,9 @@ namespace {
 using namespace predict_test;
 using predict::ConnectionState;
 
-ConnectionState after(std::initializer_list<predict::Packet> seen) {
+ConnectionState after(std::initializer_list<predict::ReliablePacket> seen) {
     ConnectionState ends;
-    for (const predict::Packet& one : seen)
+    for (const predict::ReliablePacket& one : seen)
         ends.see(one);
     return ends;
 }

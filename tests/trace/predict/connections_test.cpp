@@ -12,7 +12,7 @@ namespace {
 using namespace predict_test;
 using flow_test::answer;
 using flow_test::Way;
-using predict::Packet;
+using predict::ReliablePacket;
 namespace opcode = flow_test::opcode;
 
 constexpr Way there{.from = 1, .to = 2, .qpn = 0x11};
@@ -44,12 +44,12 @@ class PredictConnections : public testing::Test {
     template <typename Member>
     auto all(Member member) const {
         std::vector<std::decay_t<decltype(packets_[0].*member)>> values;
-        for (const Packet& packet : packets_)
+        for (const ReliablePacket& packet : packets_)
             values.push_back(packet.*member);
         return values;
     }
 
-    std::vector<Packet> packets_;
+    std::vector<ReliablePacket> packets_;
     flow::Tracker tracker_;
 };
 
@@ -66,7 +66,7 @@ TEST_F(PredictConnections, count_psns_from_the_lowest_request_also_over_zero) {
     EXPECT_EQ(found[0].first_psn, wire::Psn(first_psn));
     EXPECT_EQ(found[0].requester, packets_[0].source);
     EXPECT_EQ(found[0].responder, packets_[0].destination);
-    EXPECT_EQ(all(&Packet::offset), (std::vector<std::int32_t>{1, 2, 0, 0, 1, 2, 2}));
+    EXPECT_EQ(all(&ReliablePacket::offset), (std::vector<std::int32_t>{1, 2, 0, 0, 1, 2, 2}));
     EXPECT_EQ(packets_[2].connection, 0U);
 }
 
@@ -92,7 +92,7 @@ TEST_F(PredictConnections, are_two_where_both_ends_post) {
     send(back, 700);
     ack(there, 700);
     EXPECT_EQ(connect().size(), 2U);
-    EXPECT_EQ(all(&Packet::connection), (std::vector<std::size_t>{0, 0, 1, 1}));
+    EXPECT_EQ(all(&ReliablePacket::connection), (std::vector<std::size_t>{0, 0, 1, 1}));
     EXPECT_EQ(packets_[3].offset, 0);
 }
 
@@ -107,14 +107,14 @@ TEST_F(PredictConnections, have_responses_of_their_own) {
     send(there, 1);
     ack(back, 1);
     EXPECT_EQ(connect().size(), 2U);
-    EXPECT_EQ(all(&Packet::connection), (std::vector<std::size_t>{0, 0, 1, 1, 0, 0}));
+    EXPECT_EQ(all(&ReliablePacket::connection), (std::vector<std::size_t>{0, 0, 1, 1, 0, 0}));
 }
 
 TEST_F(PredictConnections, do_not_take_responses_in_front_of_all_requests) {
     ack(back, 7);
     send(there, 0);
     connect();
-    EXPECT_EQ(packets_[0].connection, Packet::no_connection);
+    EXPECT_EQ(packets_[0].connection, ReliablePacket::no_connection);
 }
 
 TEST(PredictPacket, is_one_of_a_reliable_connection) {

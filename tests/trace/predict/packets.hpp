@@ -28,9 +28,9 @@ inline constexpr std::uint8_t reserved = 0x40;
 inline constexpr std::uint8_t nak_sequence = 0x60;
 inline constexpr std::uint8_t nak_access = 0x62;
 
-inline predict::Packet packet(std::uint8_t opcode, std::int32_t offset, std::uint32_t psns = 1,
-                              std::uint8_t syndrome = 0) {
-    predict::Packet made;
+inline predict::ReliablePacket packet(std::uint8_t opcode, std::int32_t offset,
+                                      std::uint32_t psns = 1, std::uint8_t syndrome = 0) {
+    predict::ReliablePacket made;
     made.opcode = wire::find_opcode(opcode);
     made.aeth.syndrome = syndrome;
     made.source = made.is_response() ? "s" : "c";
@@ -44,23 +44,23 @@ inline predict::Packet packet(std::uint8_t opcode, std::int32_t offset, std::uin
     return made;
 }
 
-inline predict::Packet write(std::int32_t offset) {
+inline predict::ReliablePacket write(std::int32_t offset) {
     constexpr std::array opcodes{write_first, write_middle, write_last};
     return packet(opcodes.at(static_cast<std::size_t>(offset) % 3), offset);
 }
-inline predict::Packet ack(std::int32_t offset) {
+inline predict::ReliablePacket ack(std::int32_t offset) {
     return packet(acknowledge, offset);
 }
-inline predict::Packet nak(std::int32_t offset) {
+inline predict::ReliablePacket nak(std::int32_t offset) {
     return packet(acknowledge, offset, 1, nak_sequence);
 }
-inline predict::Packet rnr(std::int32_t offset) {
+inline predict::ReliablePacket rnr(std::int32_t offset) {
     return packet(acknowledge, offset, 1, rnr_nak);
 }
-inline predict::Packet read(std::int32_t offset, std::uint32_t psns) {
+inline predict::ReliablePacket read(std::int32_t offset, std::uint32_t psns) {
     return packet(read_request, offset, psns);
 }
-inline predict::Packet response(std::int32_t offset) {
+inline predict::ReliablePacket response(std::int32_t offset) {
     return packet(response_first, offset);
 }
 

@@ -9,7 +9,7 @@ namespace {
 using namespace predict_test;
 using predict::is_asked;
 using predict::QuestionPlan;
-using Packets = std::vector<predict::Packet>;
+using Packets = std::vector<predict::ReliablePacket>;
 
 std::set<std::size_t> asked(const Packets& packets, const QuestionPlan& course = {}) {
     std::set<std::size_t> found;

@@ -10,16 +10,17 @@ namespace reason_test {
 using namespace predict;
 using namespace predict_test;
 
-std::string why(std::initializer_list<Packet> seen, const Packet& next, const Answer& answer) {
+std::string why(std::initializer_list<ReliablePacket> seen, const ReliablePacket& next,
+                const Answer& answer) {
     ConnectionState ends;
-    for (const Packet& one : seen)
+    for (const ReliablePacket& one : seen)
         ends.see(one);
     return reason(next, answer, ends);
 }
 
 // A NAK other than "PSN sequence error".
-Packet refusal(std::int32_t offset) {
-    Packet packet = nak(offset);
+ReliablePacket refusal(std::int32_t offset) {
+    ReliablePacket packet = nak(offset);
     packet.aeth.syndrome = nak_access;
     return packet;
 }
@@ -53,7 +54,7 @@ TEST(PredictReasonText, an_ack_is_told_by_the_last_request) {
 }
 
 TEST(PredictReasonText, a_response_is_told_by_its_request) {
-    const Packet atomic = packet(atomic_answer, 1);
+    const ReliablePacket atomic = packet(atomic_answer, 1);
     for (const Kind kind : {Kind::Ack, Kind::Read}) {
         EXPECT_EQ(why({write(0)}, response(1), {kind, 1}),
                   "the response to a READ is its data: there is no plain ACK");
@@ -77,7 +78,7 @@ TEST(PredictReasonText, requests_have_consecutive_psns) {
 }
 
 TEST(PredictReasonText, of_the_next_new_psn_after_a_long_read) {
-    Packet read = packet(0x0c, 0);
+    ReliablePacket read = packet(0x0c, 0);
     read.psns = 3;
     EXPECT_EQ(why({read}, write(3), {Kind::Write, 1}),
               "a READ request takes as many PSNs as its response has packets");

@@ -32,16 +32,16 @@ Verdict looked_up(const Verdicts& verdicts, std::size_t kind, std::optional<std:
     return {Grade::Nearly, why};
 }
 
-Verdict computed(const Packet& packet, const Answer& answer, const ConnectionState& ends) {
+Verdict computed(const ReliablePacket& packet, const Answer& answer, const ConnectionState& ends) {
     const Grade graded = grade(packet, answer);
     return {graded, graded == Grade::Right ? "" : reason(packet, answer, ends)};
 }
 
 // Every packet of the sequence is asked for once, and each of these states is the state before it.
-void expect_same(const std::vector<Packet>& sequence) {
+void expect_same(const std::vector<ReliablePacket>& sequence) {
     ConnectionState ends;
     for (std::size_t at = 0; at < sequence.size(); ++at) {
-        const Packet& packet = sequence[at];
+        const ReliablePacket& packet = sequence[at];
         const Verdicts verdicts = verdicts_on(packet, ends);
         EXPECT_EQ(verdicts.offset, packet.offset);
         EXPECT_EQ(verdicts.right.front(), packet.kind());
@@ -65,9 +65,9 @@ TEST(PredictVerdicts, are_those_of_every_answer_after_a_lost_write) {
 }
 
 TEST(PredictVerdicts, are_those_of_every_answer_to_reads_atomics_and_sends) {
-    Packet refusal = nak(9);
+    ReliablePacket refusal = nak(9);
     refusal.aeth.syndrome = nak_access;
-    Packet late = packet(send_only, 8);
+    ReliablePacket late = packet(send_only, 8);
     late.t_ns = 1'000'000'000;
     expect_same({read(0, 3), read(3, 2), response(0), response(2), read(1, 2), response(1),
                  response(2), response(3), packet(fetch_add, 5), packet(atomic_answer, 5),

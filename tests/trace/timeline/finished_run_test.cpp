@@ -218,7 +218,7 @@ TEST_F(FinishedRunTest, its_first_pass_shows_each_packet_once) {
 
 TEST_F(FinishedRunTest, frames_have_the_causes_of_the_rows) {
     FinishedRun run(path_of({.packets = 300, .lost_first = 2, .hides_psns = true}));
-    std::vector<std::optional<timeline::Cause>> causes, frames;
+    std::vector<std::optional<timeline::PostedRequest>> causes, frames;
     for (const RunRow& row : rows_of(run))
         if (!row.event)
             causes.push_back(row.packet.cause);

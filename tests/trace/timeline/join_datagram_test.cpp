@@ -5,9 +5,9 @@
 
 namespace join_datagram_test {
 
-using timeline::Cause;
 using timeline::Join;
 using timeline::PacketKey;
+using timeline::PostedRequest;
 
 constexpr const char* server_ip = "192.0.2.1";
 constexpr const char* client_ip = "192.0.2.2";
@@ -54,7 +54,7 @@ Join two_hosts() {
 TEST(JoinDatagram, belongs_to_the_queue_pair_that_it_names) {
     Join join = two_hosts();
     EXPECT_EQ(*join.cause_of(datagram(client_ip, 0x14, server_ip, 0x14, 100)),
-              (Cause{"client", 0x14, 1, "SEND", 1, 1, 1000, false}));
+              (PostedRequest{"client", 0x14, 1, "SEND", 1, 1, 1000, false}));
     EXPECT_EQ(join.cause_of(datagram(server_ip, 0x14, client_ip, 0x14, 100))->role, "server");
 }
 

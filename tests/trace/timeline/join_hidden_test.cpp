@@ -7,8 +7,8 @@
 
 namespace join_hidden_test {
 
-using timeline::Cause;
 using timeline::Join;
+using timeline::PostedRequest;
 
 constexpr const char* server_ip = "192.0.2.1";
 constexpr const char* client_ip = "192.0.2.2";
@@ -42,11 +42,11 @@ Join two_hosts() {
     return join;
 }
 
-std::optional<Cause> request(Join& join, std::uint32_t psn, bool starts_message = true) {
+std::optional<PostedRequest> request(Join& join, std::uint32_t psn, bool starts_message = true) {
     return join.cause_of({server_ip, 0x11, psn, false, starts_message});
 }
 
-std::optional<Cause> response(Join& join, std::uint32_t psn) {
+std::optional<PostedRequest> response(Join& join, std::uint32_t psn) {
     return join.cause_of({client_ip, 0x12, psn, true});
 }
 
@@ -56,9 +56,9 @@ TEST(JoinHidden, the_first_request_packet_tells_what_the_others_count_from) {
     learn_post(join, "client", 0x12, 2, 3, 5);
     const auto first = request(join, 5000);
     ASSERT_TRUE(first);
-    EXPECT_EQ(*first, (Cause{"client", 0x12, 1, "SEND", 1, 3, 1000, false}));
+    EXPECT_EQ(*first, (PostedRequest{"client", 0x12, 1, "SEND", 1, 3, 1000, false}));
     EXPECT_EQ(request(join, 5002, false)->packet, 3u);
-    EXPECT_EQ(response(join, 5002), (Cause{"client", 0x12, 1, "SEND", 3, 3, 1000, true}));
+    EXPECT_EQ(response(join, 5002), (PostedRequest{"client", 0x12, 1, "SEND", 3, 3, 1000, true}));
     EXPECT_EQ(request(join, 5003)->wr_id, 2u);
     EXPECT_EQ(request(join, 5000)->wr_id, 1u);  // retransmitted
     EXPECT_FALSE(request(join, 4999));
@@ -152,7 +152,7 @@ TEST(JoinHidden, a_capture_that_begins_within_a_message_names_no_cause) {
     EXPECT_FALSE(response(join, 5003));
 }
 
-std::optional<Cause> nak(Join& join, std::uint32_t psn) {
+std::optional<PostedRequest> nak(Join& join, std::uint32_t psn) {
     return join.cause_of({client_ip, 0x12, psn, true, false, true});
 }
 

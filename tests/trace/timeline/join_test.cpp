@@ -4,8 +4,8 @@
 
 namespace join_test {
 
-using timeline::Cause;
 using timeline::Join;
+using timeline::PostedRequest;
 
 constexpr const char* server_ip = "192.0.2.1";
 constexpr const char* client_ip = "192.0.2.2";
@@ -41,10 +41,10 @@ TEST(Join, gives_a_request_to_its_sender_and_a_response_to_its_receiver) {
     learn_post(join, "client", 0x11, 1, 100, 102);
     const auto request = join.cause_of({server_ip, 0x11, 101, false});
     ASSERT_TRUE(request);
-    EXPECT_EQ(*request, (Cause{"client", 0x11, 1, "RDMA_WRITE", 2, 3, 1000, false}));
+    EXPECT_EQ(*request, (PostedRequest{"client", 0x11, 1, "RDMA_WRITE", 2, 3, 1000, false}));
     const auto response = join.cause_of({client_ip, 0x11, 102, true});
     ASSERT_TRUE(response);
-    EXPECT_EQ(*response, (Cause{"client", 0x11, 1, "RDMA_WRITE", 3, 3, 1000, true}));
+    EXPECT_EQ(*response, (PostedRequest{"client", 0x11, 1, "RDMA_WRITE", 3, 3, 1000, true}));
 }
 
 TEST(Join, does_not_take_a_packet_for_one_of_the_other_direction) {

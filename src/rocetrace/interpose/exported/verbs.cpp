@@ -158,7 +158,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
 
 int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     REAL(verbs, ibv_modify_qp, "IBVERBS_1.1");
-    QueuePair* pair = queue_pairs.find(qp);
+    TracedQueuePair* pair = queue_pairs.find(qp);
     if (pair == nullptr)
         return real(qp, attr, mask);
     // Held across a call that sets the PSN, as for a post, so that the first request after RTS gets
@@ -195,7 +195,7 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
 
 int ibv_destroy_qp(ibv_qp* qp) {
     REAL(verbs, ibv_destroy_qp, "IBVERBS_1.1");
-    QueuePair* pair = detach(qp);
+    TracedQueuePair* pair = detach(qp);
     call.destroys(EventWriter<"destroyed">().add(key::qpn, qp->qp_num));
     const int rc = real(qp);
     const int error = errno;
