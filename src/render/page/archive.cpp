@@ -42,13 +42,17 @@ std::string json_string(std::string_view text) {
 
 std::string deflated(const std::string& json) {
     constexpr int level = 6;
-    static const Compressor compressor(libdeflate_alloc_compressor(level));
+    thread_local const Compressor compressor(libdeflate_alloc_compressor(level));
     if (!compressor)
         throw std::bad_alloc();
     std::vector<std::uint8_t> out(libdeflate_zlib_compress_bound(compressor.get(), json.size()));
     const std::size_t size = libdeflate_zlib_compress(compressor.get(), json.data(), json.size(),
                                                       out.data(), out.size());
     return base64(std::span(out).first(size));
+}
+
+std::function<std::string()> encode(const std::string& json) {
+    return [text = deflated(json)] { return text; };
 }
 
 void Archive::add(const util::Json& value) {
@@ -65,15 +69,17 @@ void Archive::add_text(std::string_view json) {
 
 void Archive::close_chunk() {
     open_ += ']';
-    lines_ += deflated(open_) + '\n';
-    open_.clear();
+    lines_.push_back(encode_(std::exchange(open_, {})));
     held_ = 0;
 }
 
 std::string Archive::take() {
     if (held_ > 0)
         close_chunk();
-    return std::exchange(lines_, {});
+    std::string text;
+    for (const auto& line : std::exchange(lines_, {}))
+        text += line() + '\n';
+    return text;
 }
 
 }  // namespace page

@@ -28,8 +28,8 @@ using timeline::FinishedRun;
 // Collects the rows and the input of the tables.
 class Reader : public timeline::RowVisitor {
   public:
-    Reader(const FinishedRun& run, std::uint64_t most_packets)
-        : rows_(run, most_packets), predicted_({.events = most_link_events}) {
+    Reader(const FinishedRun& run, std::uint64_t most_packets, const Encode& encode)
+        : rows_(run, most_packets, encode), predicted_({.events = most_link_events}) {
         predicted_.begin(run);
     }
 
@@ -220,8 +220,9 @@ std::string title_of(const timeline::TraceFiles& files) {
 
 }  // namespace
 
-Page read(FinishedRun& run, const timeline::FirstPsns& first_psns, std::uint64_t most_packets) {
-    Reader reader(run, most_packets);
+Page read(FinishedRun& run, const timeline::FirstPsns& first_psns, std::uint64_t most_packets,
+          const Encode& encode) {
+    Reader reader(run, most_packets, encode);
     run.each_row(reader);
     Rows& rows = reader.rows();
     const util::Json facts = describe(reader, run, first_psns);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "capture/sink.hpp"
+#include "render/page/archive.hpp"
 #include "trace/timeline/finished_run.hpp"
 #include "trace/timeline/first_psn.hpp"
 
@@ -20,10 +21,11 @@ struct Page {
     std::uint64_t left_out = 0;  // packets and events beyond the limit
 };
 
-/// `most_packets`: limit for the page. Later packets are left out, and the page says so.
+/// `most_packets`: limit for the page. Later packets are left out, and the page says so. `encode`
+/// may use other threads.
 /// Throws util::Error if the run's files cannot be read again.
 Page read(timeline::FinishedRun& run, const timeline::FirstPsns& first_psns,
-          std::uint64_t most_packets);
+          std::uint64_t most_packets, const Encode& encode = page::encode);
 
 /// Throws as the sink does.
 void write(const Page& page, capture::Sink& sink);

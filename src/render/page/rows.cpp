@@ -89,11 +89,13 @@ std::size_t most_payload(std::uint64_t packets) {
 
 }  // namespace
 
-Rows::Rows(const timeline::FinishedRun& run, std::uint64_t most_packets)
+Rows::Rows(const timeline::FinishedRun& run, std::uint64_t most_packets, const Encode& encode)
     : hosts_(run.hosts()),
       addresses_(run.info().addresses.begin(), run.info().addresses.end()),
       has_logs_(!run.files().logs.empty()),
-      most_packets_(most_packets) {}
+      most_packets_(most_packets),
+      rows_(chunk, encode),
+      details_(chunk, encode) {}
 
 bool Rows::has_room() const {
     return kept_.packets < most_packets_ && kept_.events < 2 * most_packets_;

@@ -44,7 +44,8 @@ class Rows : public timeline::RowVisitor {
     static constexpr std::size_t chunk = 256;
 
     /// Keeps rows up to `most_packets` packets or twice as many events.
-    Rows(const timeline::FinishedRun& run, std::uint64_t most_packets);
+    Rows(const timeline::FinishedRun& run, std::uint64_t most_packets,
+         const Encode& encode = page::encode);
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* request) override;
@@ -101,8 +102,8 @@ class Rows : public timeline::RowVisitor {
     Count kept_, left_out_;
     std::optional<std::int64_t> origin_ns_;
     std::optional<std::int64_t> first_packet_ns_;
-    Archive rows_{chunk};
-    Archive details_{chunk};
+    Archive rows_;
+    Archive details_;
     Throughput throughput_;
     std::vector<Request> requests_;
     std::unordered_map<const timeline::WorkRequest*, std::size_t> numbers_;

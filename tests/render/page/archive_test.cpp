@@ -16,7 +16,7 @@ using page_test::inflated;
 using util::Json;
 
 TEST(Archive, closes_a_chunk_after_so_many_values_and_the_last_one_early) {
-    Archive archive(3);
+    Archive archive(3, page::encode);
     for (int i = 0; i < 7; ++i)
         archive.add(Json(i));
     EXPECT_EQ(chunks(archive.take()),
@@ -24,11 +24,11 @@ TEST(Archive, closes_a_chunk_after_so_many_values_and_the_last_one_early) {
 }
 
 TEST(Archive, has_no_line_without_values) {
-    EXPECT_EQ(Archive(3).take(), "");
+    EXPECT_EQ(Archive(3, page::encode).take(), "");
 }
 
 TEST(Archive, replaces_what_is_no_utf8) {
-    Archive archive(1);
+    Archive archive(1, page::encode);
     archive.add("a\xff\x62");
     EXPECT_EQ(chunks(archive.take()), std::vector<Json>{Json::array({"a\ufffdb"})});
 }
@@ -36,7 +36,7 @@ TEST(Archive, replaces_what_is_no_utf8) {
 TEST(Archive, gives_back_values_of_every_length) {
     for (std::size_t length = 0; length < 70; ++length) {
         const std::string text(length, 'x');
-        Archive archive(1);
+        Archive archive(1, page::encode);
         archive.add(text);
         EXPECT_EQ(chunks(archive.take()), std::vector<Json>{Json::array({text})});
     }

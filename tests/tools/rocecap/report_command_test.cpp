@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sched.h>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -39,6 +40,31 @@ void fill(SyntheticRun& run) {
     run.packet(0x0a, 0x100);
     run.packet(0x11, 0x100, true);
     run.keep_capture();
+}
+
+std::string usable_cpu() {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    EXPECT_EQ(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &cpus))
+        ++first;
+    return std::to_string(first);
+}
+
+// With several CPUs, chunks are deflated on other threads.
+TEST(ReportCommand, writes_the_same_page_on_one_cpu_and_on_several) {
+    SyntheticRun run("report_cpus");
+    fill(run);
+    for (std::uint32_t psn = 0x101; psn < 0x101 + 3000; ++psn)
+        run.packet(0x0a, psn);
+    const std::string one = run.path() + "/one.html", several = run.path() + "/several.html";
+    const auto first = support::run(
+        {"taskset", "-c", usable_cpu(), support::rocecap(), "report", "-o", one, run.path()});
+    ASSERT_EQ(first.exit_code, 0) << first.err;
+    ASSERT_EQ(report({"-o", several, run.path()}).exit_code, 0);
+    EXPECT_GT(std::filesystem::file_size(one), 50'000U);
+    EXPECT_EQ(read(one), read(several));
 }
 
 TEST(ReportCommand, puts_the_page_into_the_run) {
