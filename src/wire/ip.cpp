@@ -17,7 +17,7 @@ std::uint64_t ones_sum(util::Bytes bytes) {
 util::Bytes ip_addresses(util::Bytes ip) {
     if (ip.empty())
         return ip;
-    return ip.front() >> 4 == std::byte{4}
+    return (ip.front() >> 4) == std::byte{4}
                ? ip.subspan(place_of<&Ipv4::src>.bit / 8, 2 * Ipv4Address::size)
                : ip.subspan(place_of<&Ipv6::src>.bit / 8, 2 * Ipv6Address::size);
 }
