@@ -74,7 +74,8 @@ void check(const explain::Explanation& explanation) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     constexpr flow::Limits limits{.streams = flow::Limits::least_streams};
     flow::Tracker tracker(limits);
-    explain::Explainer explainer(limits);
+    constexpr std::size_t most = 32;  // of 256: it forgets the others
+    explain::Explainer explainer(limits, most);
     std::uint64_t frame = 0;
     std::chrono::nanoseconds time{};
     for (std::span rest(data, size); rest.size() >= record_size; rest = rest.subspan(record_size)) {

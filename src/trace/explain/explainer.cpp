@@ -126,9 +126,11 @@ void Explainer::forget() {
     std::unordered_set<const Seen*> held;
     const auto hold = [&held](const Seen* seen) { held.insert(seen); };
     for (const Direction& direction : directions_of(traffic_, logs_)) {
-        if (direction.stream == nullptr ||
-            (share.has_all(*direction.stream) &&
-             (direction.back == nullptr || share.has_all(*direction.back))))
+        if (direction.stream == nullptr)
+            continue;
+        // A walk that has begun refers to packets, also to those of a former peer.
+        if (!walks_.contains(direction.stream->number) && share.has_all(*direction.stream) &&
+            (direction.back == nullptr || share.has_all(*direction.back)))
             continue;
         const auto& packets = direction.stream->packets;
         const auto window = std::min(share.newest, packets.size());
