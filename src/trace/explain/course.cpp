@@ -235,7 +235,7 @@ void Walk::take(const Seen& response) {
             newest_asked_ && distance(response.psn, *newest_asked_) >= 0;
     course_.last_answer = &response;
     if (response.is_kind(AethKind::RnrNak)) {
-        ++course_.rnr_naks;
+        note_rnr_nak(response);
         rnr_ = &response;
         return;
     }
@@ -255,6 +255,20 @@ void Walk::take(const Seen& response) {
         acked_ = end;
     if (const auto known = sent_.find(response.psn.value()); known != sent_.end() && !is_nak)
         ++known->second.answers;
+}
+
+void Walk::note_rnr_nak(const Seen& nak) {
+    const auto asked = sent_.find(nak.psn.value());
+    const bool takes_none = asked != sent_.end() && asked->second.first->wants_data();
+    if (!takes_none) {
+        ++course_.rnr_naks;
+        return;
+    }
+    Course::Refused& refused = course_.refused_without_receive;
+    if (refused.count++ == 0) {
+        refused.request = asked->second.first;
+        refused.nak = &nak;
+    }
 }
 
 void Walk::cover(Psn psn, const Seen& response) {

@@ -70,7 +70,12 @@ struct Course {
     std::uint64_t repeats = 0;   ///< packets
     std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one was captured
     std::uint64_t filled = 0;    ///< of these, PSNs that were captured later
-    std::uint64_t rnr_naks = 0;
+    std::uint64_t rnr_naks = 0;  ///< those of requests that take a receive
+    /// RNR NAKs of requests that take none, and the first of them with its request.
+    struct Refused {
+        std::uint64_t count = 0;
+        const Seen *request = nullptr, *nak = nullptr;
+    } refused_without_receive;
     std::uint64_t asked = 0;  ///< requests that require a response, each counted once
     /// There are so many more ACKs than requests that at least half of the copies arrived, too.
     bool are_copies_answered = false;
@@ -155,6 +160,7 @@ class Walk {
     void judge(const Seen& request, const Sent& sent);
     void note(Episode episode);
     void take(const Seen& response);
+    void note_rnr_nak(const Seen& nak);
     void cover(wire::Psn psn, const Seen& response);
     // course_end.cpp
     void limit_episodes(std::size_t most);

@@ -55,7 +55,9 @@ void Walk::forget(std::uint64_t frame, std::size_t most,
     for (const Damaged* kind : {&damage.unexplained, &damage.port, &damage.other, &damage.trusted})
         for (const Seen* seen : kind->first)
             hold(seen);
-    for (const Seen* seen : {last_, nak_, rnr_, course_.newest, course_.last_answer})
+    const Course::Refused& refused = course_.refused_without_receive;
+    for (const Seen* seen :
+         {last_, nak_, rnr_, course_.newest, course_.last_answer, refused.request, refused.nak})
         hold(seen);
 }
 

@@ -93,7 +93,9 @@ class Builder {
                 return -1;
             if (made.is_datagram())
                 return pair.qpn == stream.key.src_qpn ? 1 : -1;
-            if (pair.dest_qpn != made.dest_qpn || pair.role == made.responder_role)
+            // Packets have the low 24 bits of a number.
+            if (!pair.dest_qpn || (*pair.dest_qpn & 0xffffff) != made.dest_qpn ||
+                pair.role == made.responder_role)
                 return -1;
             // The log of the sender is missing: a queue pair of another host may have a peer with
             // the same number.

@@ -1,4 +1,5 @@
 // Receivers that were not ready: RNR NAKs.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -6,8 +7,34 @@
 #include "trace/explain/rules.hpp"
 
 namespace explain {
+namespace {
+
+// A READ or an atomic takes no receive: the responder cannot send its response.
+void refused_without_receive(const Case& one, Causes& causes) {
+    const Course::Refused& refused = one.course.refused_without_receive;
+    const bool is_known = std::ranges::any_of(causes, [&](const Cause& cause) {
+        return cause.where == one.direction.where() && cause.is_fatal;
+    });
+    if (is_known)
+        return;
+    Cause cause = one.cause(
+        Code::LargePacketsLost, Certainty::Likely,
+        fmt::format("the responder answers a READ or an atomic with RNR NAKs ({}), although such a "
+                    "request takes no receive: it cannot send the response. Soft-RoCE does so if "
+                    "the response's packets are larger than the MTU of its interface.",
+                    times(refused.count)));
+    cause.is_fatal = one.course.last_answer != nullptr && one.course.last_answer->is_rnr_nak();
+    cause.cost_ns = one.course.cost_of(Why::NotReady);
+    cause.add(evidence(*refused.request));
+    cause.add(evidence(*refused.nak));
+    causes.push_back(std::move(cause));
+}
+
+}  // namespace
 
 void explain_receiver(const Case& one, Causes& causes) {
+    if (one.course.refused_without_receive.count != 0)
+        return refused_without_receive(one, causes);
     const Direction& direction = one.direction;
     std::vector<const Seen*> naks;
     for (const Seen* response : direction.responses)

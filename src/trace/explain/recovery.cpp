@@ -246,9 +246,25 @@ class Recovery {
         add_episode(cause, episode != nullptr ? *episode : course_.episodes.front());
     }
 
+    // Soft-RoCE's timer is not started again by each request, and may expire just after one was sent.
+    // Then the copies have at least the distance of the timeout.
+    bool may_be_a_running_timer() const {
+        constexpr std::int64_t usual_ns = 67'108'864;  // timeout 14
+        const std::int64_t timeout = timeout_ns().value_or(usual_ns);
+        const Episode* last = nullptr;
+        for (const Episode& one : course_.episodes) {
+            if (one.why != Why::Doubled)
+                continue;
+            if (last != nullptr && one.again->t_ns - last->again->t_ns < timeout - timeout / 8)
+                return false;
+            last = &one;
+        }
+        return direction_.is_reliable();
+    }
+
     void doubled() {
         const std::size_t count = course_.count(Why::Doubled);
-        if (count == 0)
+        if (count == 0 || may_be_a_running_timer())
             return;
         Cause& cause = add(Code::NeedlessRetransmissions, Certainty::Likely,
                            fmt::format("{} request packets arrived a second time, so soon that no "

@@ -19,7 +19,7 @@ class SetUp {
         if (direction_.is_datagram() || !is_in_trouble())
             return;
         if (gid() || queue_pair() || readiness() || partition() ||
-            explain_first_psn(case_, causes_))
+            explain_first_psn(case_, causes_) || port_mtu())
             return;
         path_mtu();
     }
@@ -137,7 +137,59 @@ class SetUp {
     }
 
     bool queue_pair() {
-        return (!was_answered() && has_no_such_queue_pair()) || is_connected_elsewhere();
+        return has_too_many_bits() || is_of_the_past() ||
+               (!was_answered() && has_no_such_queue_pair()) || is_connected_elsewhere();
+    }
+
+    // The packets have only the low 24 bits.
+    bool has_too_many_bits() {
+        const LoggedQueuePair* requester = direction_.requester;
+        constexpr std::uint32_t bits = 0xffffff;
+        if (requester == nullptr || !requester->dest_qpn || *requester->dest_qpn <= bits)
+            return false;
+        const std::uint32_t wanted = *requester->dest_qpn;
+        const std::uint32_t swapped = __builtin_bswap32(wanted);
+        Cause& cause = add(
+            Code::WrongQpn, Certainty::Certain,
+            fmt::format("{} is connected to queue pair {:#010x}, which has more than 24 bits: its "
+                        "packets go to {:#08x}{}.",
+                        requester->called(), wanted, wanted & bits,
+                        swapped <= bits
+                            ? fmt::format(". In the other byte order it is {:#08x}", swapped)
+                            : ""));
+        cause.add(value(requester->role, fmt::format("dest_qpn {:#010x}", wanted)));
+        return true;
+    }
+
+    // The responder destroyed the queue pair before the first request, and has another one for this
+    // requester.
+    bool is_of_the_past() {
+        const LoggedQueuePair* requester = direction_.requester;
+        const LoggedQueuePair* responder = direction_.responder;
+        if (requester == nullptr || responder == nullptr || !responder->destroyed_ns ||
+            was_answered())
+            return false;
+        const auto& all = case_.whole.logs.queue_pairs();
+        const auto current = std::ranges::find_if(all, [&](const LoggedQueuePair& pair) {
+            return pair.role == responder->role && &pair != responder && pair.ready_ns &&
+                   pair.dest_qpn == requester->qpn && *pair.ready_ns > *responder->destroyed_ns;
+        });
+        if (current == all.end())
+            return false;
+        Cause& cause =
+            add(Code::WrongQpn, Certainty::Certain,
+                fmt::format("{} was destroyed before; the one that is connected to {} is "
+                            "{:#08x}.",
+                            responder->called(), requester->called(), current->qpn));
+        cause.add({.role = responder->role,
+                   .t_ns = *responder->destroyed_ns,
+                   .text = fmt::format("queue pair {:#08x} destroyed", responder->qpn)});
+        cause.add({.role = current->role,
+                   .t_ns = *current->ready_ns,
+                   .text = fmt::format("queue pair {:#08x} went to RTR, dest_qpn {:#08x}",
+                                       current->qpn, requester->qpn)});
+        cause.add(value(requester->role, fmt::format("dest_qpn {:#08x}", direction_.dest_qpn)));
+        return true;
     }
 
     bool has_no_such_queue_pair() {
@@ -225,6 +277,24 @@ class SetUp {
                         other ? "the packets of the other end have" : "the default partition is",
                         expected));
         return true;
+    }
+
+    // A queue pair cannot send larger packets than its port.
+    bool port_mtu() {
+        for (const LoggedQueuePair* pair : {direction_.requester, direction_.responder}) {
+            const logged::Device* device =
+                pair == nullptr ? nullptr : case_.whole.logs.devices().last_of(pair->role);
+            if (device == nullptr || device->path_mtu == 0 || pair->path_mtu <= device->path_mtu)
+                continue;
+            Cause& cause = add(Code::PathMtuMismatch, Certainty::Certain,
+                               fmt::format("{} has path MTU {}, but its port allows only {}: it "
+                                           "cannot send packets of that size.",
+                                           pair->called(), pair->path_mtu, device->path_mtu));
+            cause.add(value(pair->role, fmt::format("path_mtu {}", pair->path_mtu)));
+            cause.add(value(pair->role, fmt::format("path_mtu {} of the port", device->path_mtu)));
+            return true;
+        }
+        return false;
     }
 
     void path_mtu() {

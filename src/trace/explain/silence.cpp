@@ -227,6 +227,18 @@ class Silence {
             [&](const Seen* request) { return request->psn.is_within(*post.psn_first, width); });
     }
 
+    // Returns whether the last packet captured is of this request, and not its last one: neither the
+    // rest nor a retransmission followed.
+    bool was_cut(const Post& post) const {
+        if (direction_.requests.empty() || !post.psn_first || !post.psn_last)
+            return false;
+        const Seen& last = *direction_.requests.back();
+        const auto width =
+            static_cast<std::uint32_t>(distance(*post.psn_first, *post.psn_last)) + 1;
+        return last.psn.is_within(*post.psn_first, width) && last.psn != *post.psn_last &&
+               !last.is(wire::Operation::RdmaReadRequest) && case_.course.newest == &last;
+    }
+
     // Returns whether a packet of the failed request was captured.
     bool failing_arrived() const {
         return post_ == nullptr ? !direction_.requests.empty() : was_captured(*post_);
@@ -245,7 +257,7 @@ class Silence {
             end = std::min(end, ended.value_or(end));
         const auto found = std::ranges::find_if(requester->posts, [&](const Post& post) {
             return !post.is_done && post.has_packets() && end - post.t_ns >= least_wait_ns &&
-                   !was_captured(post);
+                   (!was_captured(post) || was_cut(post));
         });
         return found == requester->posts.end() ? nullptr : &*found;
     }
@@ -261,11 +273,16 @@ class Silence {
         // If the capture had ended before, it could not contain the request.
         const bool was_capturing = case_.whole.traffic.end_ns() > post->t_ns;
         Cause& cause =
-            add(Code::PathBroken, was_capturing ? Certainty::Likely : Certainty::Possible,
-                fmt::format("a posted request has no completion, and the capture has no packet of "
-                            "it: {}.",
-                            was_capturing ? "the requests were lost before they were captured"
-                                          : "the path broke, or the capture had ended"));
+            was_cut(*post)
+                ? add(Code::PathBroken, Certainty::Likely,
+                      "a posted request has no completion, and the capture ends in the middle of "
+                      "it: neither the rest nor a retransmission came through.")
+                : add(Code::PathBroken, was_capturing ? Certainty::Likely : Certainty::Possible,
+                      fmt::format(
+                          "a posted request has no completion, and the capture has no packet of "
+                          "it: {}.",
+                          was_capturing ? "the requests were lost before they were captured"
+                                        : "the path broke, or the capture had ended"));
         cause.add(evidence(*direction_.requester, *post));
         if (case_.course.last_answer != nullptr)
             cause.add(evidence(*case_.course.last_answer));

@@ -31,12 +31,6 @@ cq-overrun likely, fatal
   frame 7: RC SEND Only  PSN 0x000066  8 B  (copy 3)
   frame 4: RC Acknowledge  PSN 0x000065  ACK, no flow control by credits
   server: completion queue 1 with 2 entries
-
-needless-retransmissions likely
-  client → server, QP 0x000011
-  1 request packets arrived a second time, so soon that no timer can have sent them: something on the path duplicates packets, or the capture records them twice.
-  frame 2: RC SEND Only  PSN 0x000065  8 B
-  frame 3: RC SEND Only  PSN 0x000065  8 B  (again)
 )");
 }
 

@@ -277,14 +277,16 @@ TEST_F(Recovery, of_as_many_late_responses_as_lost_ones_shows_a_short_timeout) {
     EXPECT_EQ(answered(), "timeout-too-short certain");
 }
 
-TEST_F(Recovery, of_a_packet_that_came_twice) {
+TEST_F(Recovery, of_packets_that_came_twice) {
     connect();
     send(100);
     works(100);
+    send(101);
+    works(101);
     EXPECT_EQ(causes(), R"(
 needless-retransmissions likely
   client → server, QP 0x000011
-  1 request packets arrived a second time, so soon that no timer can have sent them: something on the path duplicates packets, or the capture records them twice.
+  2 request packets arrived a second time, so soon that no timer can have sent them: something on the path duplicates packets, or the capture records them twice.
   frame 1: RC SEND Only  PSN 0x000064  8 B
   frame 2: RC SEND Only  PSN 0x000064  8 B  (again)
 )");
@@ -296,9 +298,11 @@ class SecondCopy : public Recovery,
 
 TEST_P(SecondCopy, is_too_soon_for_a_timer) {
     connect();
-    send(100);
-    wait(GetParam().first - 1000);
-    works(100);
+    for (std::uint32_t psn = 100; psn < 102; ++psn) {
+        send(psn);
+        wait(GetParam().first - 1000);
+        works(psn);
+    }
     EXPECT_EQ(answered(), GetParam().second);
 }
 
