@@ -85,6 +85,9 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Set max_rd_atomic of the requester to at most max_dest_rd_atomic of the responder."},
     {Code::BufferReused, "buffer-reused",
      "Leave the memory of a request as it is until its completion: the device may send it again."},
+    {Code::CallFailed, "call-failed",
+     "Look at the call's arguments, the program's limits (ulimit -l), and what the device allows "
+     "(ibv_devinfo -v)."},
     {Code::Loss, "loss",
      "Look for drops on the path (interface and switch counters, PFC), and capture at both ends to "
      "find on which side."},

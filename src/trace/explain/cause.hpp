@@ -42,6 +42,7 @@ enum class Code : std::uint8_t {
     CqOverrun,
     ReadDepth,
     BufferReused,
+    CallFailed,
     // the link
     Loss,
     Reordering,

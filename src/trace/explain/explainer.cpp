@@ -28,7 +28,7 @@ class Signs {
             for (const Completion& error : pair.errors)
                 add(evidence(pair, error));
         for (const runlog::Event& event : logs.notices())
-            if (is_failure(event))
+            if (explain::is_failure(event, logs) || is_notice_of_failure(event))
                 add(evidence(event));
     }
 
@@ -50,15 +50,12 @@ class Signs {
             add(evidence(*course.silent_copies.back()));
     }
 
-    static bool is_failure(const runlog::Event& event) {
+    static bool is_notice_of_failure(const runlog::Event& event) {
         constexpr auto types =
             std::to_array<std::string_view>({"REJECTED", "UNREACHABLE", "ADDR_ERROR", "ROUTE_ERROR",
                                              "CONNECT_ERROR", "DEVICE_REMOVAL"});
         if (event.is("cm_event"))
             return std::ranges::find(types, event[key::cm_type]) != types.end();
-        if (event.is("failed"))
-            return event[key::call].find("post") != std::string::npos ||
-                   event[key::call] == "ibv_modify_qp";
         return event.is("async") && (event[key::async_type].find("ERR") != std::string::npos ||
                                      event[key::async_type].find("FATAL") != std::string::npos);
     }
@@ -176,6 +173,7 @@ Explanation Explainer::explanation() {
         explain_capture(one, causes);
     }
     explain_programs(whole, directions, causes);
+    explain_calls(whole, causes);
     explain_missing_requests(whole, causes);
     explain_congestion(whole, causes);
     if (has_capture_) {

@@ -77,6 +77,11 @@ void explain_capture(const Case& one, Causes& causes);
 
 /// Local errors, full queues, failed calls: from all logs.
 void explain_programs(const Whole& whole, const std::vector<Direction>& directions, Causes& causes);
+/// Returns whether a `failed` event is a sign of a failure: the program needed the call, and did not
+/// go on.
+bool is_failure(const runlog::Event& event, const Logs& logs);
+/// Failed calls. Call it after the other rules, which know more.
+void explain_calls(const Whole& whole, Causes& causes);
 /// Connections that were not established.
 void explain_connection_manager(const Whole& whole, Causes& causes);
 /// Responses to requests that are not in the capture.

@@ -71,10 +71,10 @@ send-queue-full certain, fatal
 )");
 }
 
-TEST_F(WorkQueue, of_receives_that_is_full_is_not_reported) {
+TEST_F(WorkQueue, of_receives_that_is_full) {
     connect();
     fails("ibv_post_recv", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "call-failed certain");
 }
 
 TEST_F(WorkQueue, of_receives_that_is_full_does_not_hide_one_of_sends) {
@@ -87,13 +87,22 @@ TEST_F(WorkQueue, of_receives_that_is_full_does_not_hide_one_of_sends) {
 TEST_F(WorkQueue, of_sends_that_refuses_for_another_reason) {
     connect();
     fails("ibv_post_send", R"("error":"EINVAL","qpn":33,"wr_id":9)");
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "call-failed certain");
+}
+
+// A program that goes on did not need the call, or called it again.
+TEST_F(WorkQueue, refuses_a_request_of_a_program_that_goes_on) {
+    connect();
+    fails("ibv_post_send", R"("error":"EINVAL","qpn":33,"wr_id":9)");
+    posts_send(100, 8);
+    completes("SUCCESS");
+    EXPECT_EQ(answered(), "none");
 }
 
 TEST_F(WorkQueue, that_has_no_room_in_memory_is_not_a_full_one) {
     connect();
     fails("ibv_create_qp", R"("error":"ENOMEM")");
-    EXPECT_EQ(answered(), "none");
+    EXPECT_EQ(answered(), "call-failed certain");
 }
 
 TEST_F(WorkQueue, of_completions_that_overflows_has_an_event) {
@@ -250,7 +259,7 @@ wrong-gid likely, fatal
 TEST_F(WorkQueue, whose_pair_fails_to_enter_another_state) {
     make("client", client());
     fails("ibv_modify_qp", R"("error":"ENODEV","qpn":33,"from":"RTR","to":"RTS")");
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "call-failed certain");
 }
 
 TEST_F(WorkQueue, whose_destination_is_of_another_family) {
@@ -275,7 +284,7 @@ TEST_P(FamilyOf, gids_that_is_the_same_or_unknown) {
     own_gid("fe80::2");
     enters_rtr("EINVAL", R"(,"gid_index":)" + std::string(GetParam().first) + R"(,"dest_gid":")" +
                              std::string(GetParam().second) + '"');
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "call-failed certain");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FamilyOf,

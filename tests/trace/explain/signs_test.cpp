@@ -47,18 +47,21 @@ TEST_P(EventOf, a_failure_is_a_sign) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, EventOf,
-    testing::Values(std::pair(R"("event":"cm_event","type":"ROUTE_ERROR")", true),
-                    std::pair(R"("event":"cm_event","type":"CONNECT_ERROR")", true),
-                    std::pair(R"("event":"cm_event","type":"DEVICE_REMOVAL")", true),
-                    std::pair(R"("event":"cm_event","type":"DISCONNECTED")", false),
-                    std::pair(R"("event":"failed","call":"ibv_post_recv","error":"EINVAL")", true),
-                    std::pair(R"("event":"failed","call":"ibv_modify_qp","error":"EINVAL")", true),
-                    std::pair(R"("event":"failed","call":"ibv_reg_mr","error":"EINVAL")", false),
-                    std::pair(R"("event":"async","type":"PORT_ERR")", true),
-                    std::pair(R"("event":"async","type":"QP_FATAL")", true),
-                    std::pair(R"("event":"async","type":"COMM_EST")", false),
-                    std::pair(R"("event":"error","text":"ERR")", false),
-                    std::pair(R"("event":"note","text":"ERR")", false)));
+    testing::Values(
+        std::pair(R"("event":"cm_event","type":"ROUTE_ERROR")", true),
+        std::pair(R"("event":"cm_event","type":"CONNECT_ERROR")", true),
+        std::pair(R"("event":"cm_event","type":"DEVICE_REMOVAL")", true),
+        std::pair(R"("event":"cm_event","type":"DISCONNECTED")", false),
+        std::pair(R"("event":"failed","call":"ibv_post_recv","error":"EINVAL")", true),
+        std::pair(R"("event":"failed","call":"ibv_modify_qp","error":"EINVAL")", true),
+        std::pair(R"("event":"failed","call":"ibv_reg_mr","error":"EINVAL")", true),
+        std::pair(R"("event":"failed","call":"rdma_bind_addr","error":"EADDRINUSE")", true),
+        std::pair(R"("event":"failed","call":"ibv_query_device_ex","error":"EINVAL")", false),
+        std::pair(R"("event":"async","type":"PORT_ERR")", true),
+        std::pair(R"("event":"async","type":"QP_FATAL")", true),
+        std::pair(R"("event":"async","type":"COMM_EST")", false),
+        std::pair(R"("event":"error","text":"ERR")", false),
+        std::pair(R"("event":"note","text":"ERR")", false)));
 
 TEST_F(Explained, reliable_connections_are_counted_by_direction) {
     send(100);

@@ -1,0 +1,95 @@
+// Calls that failed, and what their errors mean.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+// Programs try out other calls to see what a device can do.
+constexpr auto needed = std::to_array<std::string_view>(
+    {"ibv_alloc_pd", "ibv_reg_mr", "ibv_create_cq", "ibv_create_qp", "ibv_create_srq",
+     "ibv_create_ah", "ibv_modify_qp", "ibv_post_send", "ibv_post_recv", "ibv_post_srq_recv",
+     "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr", "rdma_resolve_route", "rdma_create_qp",
+     "rdma_connect", "rdma_accept"});
+
+struct Meaning {
+    std::string_view call;
+    std::string_view error;
+    std::string_view text;
+};
+
+// As the kernel and libibverbs return them.
+constexpr auto meanings = std::to_array<Meaning>({
+    {"ibv_reg_mr", "ENOMEM",
+     "more memory than the process may lock (ulimit -l), or too many regions"},
+    {"ibv_reg_mr", "EFAULT", "a part of the memory is not mapped, or may not be written"},
+    {"ibv_reg_mr", "EINVAL",
+     "rights that contradict each other: remote write and atomics need "
+     "local write"},
+    {"ibv_create_cq", "EINVAL", "more entries than the device allows (max_cqe)"},
+    {"ibv_create_qp", "EINVAL",
+     "more requests, scatter-gather entries or inline bytes than the "
+     "device allows (max_qp_wr, max_sge)"},
+    {"ibv_create_qp", "ENOMEM", "more requests or queue pairs than the device has room for"},
+    {"ibv_create_ah", "EINVAL", "an address without a route, or a GID index without an entry"},
+    {"ibv_modify_qp", "EINVAL",
+     "an attribute that is missing, not allowed in this state, or above "
+     "the port's limits"},
+    {"ibv_post_send", "EINVAL",
+     "a queue pair that is not in RTS, an opcode that it does not "
+     "have, or more entries or inline bytes than it was made for"},
+    {"ibv_post_recv", "EINVAL",
+     "a queue pair in RESET, or more scatter-gather entries than it was "
+     "made for"},
+    {"ibv_post_recv", "ENOMEM", "a receive queue without a free slot"},
+    {"ibv_post_srq_recv", "ENOMEM", "a shared receive queue without a free slot"},
+    {"rdma_bind_addr", "EADDRINUSE", "another program uses this port"},
+    {"rdma_bind_addr", "EADDRNOTAVAIL", "no interface has this address"},
+    {"rdma_bind_addr", "ENODEV", "the interface with this address has no RDMA device"},
+    {"rdma_resolve_addr", "ENODEV", "the interface towards this address has no RDMA device"},
+    {"rdma_resolve_addr", "ENETUNREACH", "no route leads to this address"},
+    {"rdma_connect", "EINVAL", "private data that is too long, or a connection in another state"},
+    {"rdma_accept", "EINVAL",
+     "private data that is too long, or more READs than the device allows"},
+});
+
+// Whether the program posted or received anything afterwards.
+bool went_on(const runlog::Event& failed, const Logs& logs) {
+    return std::ranges::any_of(logs.queue_pairs(), [&](const LoggedQueuePair& pair) {
+        return pair.role == failed.role &&
+               ((pair.sends_done != 0 && pair.posts.back().t_ns > failed.t_ns) ||
+                (!pair.receive_times.empty() && pair.receive_times.back() > failed.t_ns));
+    });
+}
+
+}  // namespace
+
+bool is_failure(const runlog::Event& event, const Logs& logs) {
+    return event.is("failed") && std::ranges::find(needed, event[key::call]) != needed.end() &&
+           !went_on(event, logs);
+}
+
+void explain_calls(const Whole& whole, Causes& causes) {
+    if (std::ranges::any_of(causes, &Cause::is_fatal))
+        return;
+    for (const runlog::Event& event : whole.logs.notices()) {
+        if (!is_failure(event, whole.logs))
+            continue;
+        const auto meaning = std::ranges::find_if(meanings, [&](const Meaning& one) {
+            return one.call == event[key::call] && one.error == event[key::error];
+        });
+        add_fatal(causes, Code::CallFailed, Certainty::Certain,
+                  fmt::format("{} of {} failed with {}{}{}.", event[key::call], spoken(event.role),
+                              event[key::error], meaning == meanings.end() ? "" : ": ",
+                              meaning == meanings.end() ? std::string_view() : meaning->text),
+                  event.role)
+            .add(evidence(event));
+    }
+}
+
+}  // namespace explain
