@@ -62,7 +62,8 @@ constexpr auto meanings = std::to_array<Meaning>({
 bool went_on(const runlog::Event& failed, const Logs& logs) {
     return std::ranges::any_of(logs.queue_pairs(), [&](const LoggedQueuePair& pair) {
         return pair.role == failed.role &&
-               ((pair.sends_done != 0 && pair.posts.back().t_ns > failed.t_ns) ||
+               ((pair.sends_done != 0 && !pair.posts.empty() &&
+                 pair.posts.back().t_ns > failed.t_ns) ||
                 (!pair.receive_times.empty() && pair.receive_times.back() > failed.t_ns));
     });
 }

@@ -171,6 +171,9 @@ Explanation Explainer::explanation() {
         explain_recovery(one, causes);
         explain_datagrams(one, causes);
         explain_capture(one, causes);
+        if (one.has_succeeded())
+            for (Cause& cause : causes)
+                cause.is_fatal &= cause.where != directions[i].where();
     }
     explain_programs(whole, directions, causes);
     explain_calls(whole, causes);

@@ -133,6 +133,8 @@ class Recovery {
                            packets(course_.gaps - course_.filled, "is", "are") +
                                " missing: the transport does not retransmit packets.",
                            0);
+        constexpr std::uint64_t share = 100;  // of the packets: somebody misses them
+        cause.is_fatal = (course_.gaps - course_.filled) * share >= course_.requests;
         for (const auto& [before, behind] : course_.jumps) {
             cause.add(evidence(*before));
             cause.add(evidence(*behind));

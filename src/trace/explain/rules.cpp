@@ -17,6 +17,15 @@ const Completion* Case::error(std::string_view status) const {
     return found == errors.end() ? nullptr : &*found;
 }
 
+bool Case::has_succeeded() const {
+    const LoggedQueuePair* requester = direction.requester;
+    return direction.is_reliable() && requester != nullptr &&
+           whole.logs.is_whole(requester->role) && !requester->posts.empty() &&
+           requester->errors.empty() && std::ranges::all_of(requester->posts, [](const Post& post) {
+               return post.is_done || !post.has_packets();
+           });
+}
+
 bool Case::is_before(std::int64_t earlier, std::int64_t later) const {
     constexpr std::int64_t same_host_ns = 2'000'000;     // delay of a log entry
     constexpr std::int64_t other_host_ns = 200'000'000;  // NTP accuracy

@@ -35,6 +35,9 @@ struct Case {
     /// Returns whether `earlier`, from the responder's log, is before `later`, from the capture.
     /// False if the clocks may differ by more than the interval.
     bool is_before(std::int64_t earlier, std::int64_t later) const;
+    /// Returns whether all requests completed without an error, according to the requester's log. A
+    /// reliable transport then delivered them.
+    bool has_succeeded() const;
     /// Returns the first completion of the requester's send queue with this status; nullptr: none.
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;

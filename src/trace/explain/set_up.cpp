@@ -18,6 +18,11 @@ class SetUp {
     void explain() {
         if (direction_.is_datagram() || !is_in_trouble())
             return;
+        if (case_.has_succeeded()) {
+            if (direction_.responder != nullptr && direction_.responder->ready_ns)
+                readiness();
+            return;
+        }
         if (gid() || queue_pair() || readiness() || partition() ||
             explain_first_psn(case_, causes_) || port_mtu())
             return;

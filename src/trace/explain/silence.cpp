@@ -159,8 +159,9 @@ class Silence {
                 ? add(Code::TimeoutTooShort, Certainty::Likely,
                       "the requester gave up before the responses could reach it.")
                 : add(Code::AcksLost, Certainty::Likely,
-                      "the responder acknowledged each copy of a request, and the requester "
-                      "retransmitted it until it gave up: the responses do not reach it.");
+                      fmt::format("the responder acknowledged each copy of a request, and the "
+                                  "requester retransmitted it {}: the responses do not reach it.",
+                                  error_ != nullptr ? "until it gave up" : "again and again"));
         cause.add(evidence(request));
         cause.add(evidence(*case_.course.last_answer));
         cause.add(evidence(**last));

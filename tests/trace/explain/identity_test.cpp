@@ -66,6 +66,24 @@ path-mtu-mismatch certain, fatal
 )")) << all;
 }
 
+// All requests completed with SUCCESS: they did not fail.
+TEST_F(Identity, of_both_ends_is_not_examined_if_all_requests_completed) {
+    Pair other = server();
+    other.path_mtu = 512;
+    connect(client(), other);
+    posts_send(100, 8);
+    send(100);
+    wait(100 * ms);
+    send(100);
+    ack(100);
+    completes("SUCCESS");
+    last_ = explained();
+    for (const explain::Cause& cause : last_.causes)
+        EXPECT_FALSE(cause.is_fatal) << cause.text;
+    EXPECT_EQ(causes().find("path-mtu-mismatch"), std::string::npos);
+    EXPECT_FALSE(last_.has_failed);
+}
+
 // It takes no receive.
 TEST_F(Identity, of_a_read_that_is_answered_with_rnr_naks) {
     for (int copy = 0; copy < 4; ++copy) {
