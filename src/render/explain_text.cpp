@@ -85,7 +85,8 @@ class ExplainText {
     // If connections share a cause, the first is shown and the others are named.
     bool is_like(std::size_t a, std::size_t b) const {
         return explanation_.causes[a].code == explanation_.causes[b].code &&
-               explanation_.causes[a].is_fatal == explanation_.causes[b].is_fatal;
+               explanation_.causes[a].is_fatal == explanation_.causes[b].is_fatal &&
+               explanation_.causes[a].advice() == explanation_.causes[b].advice();
     }
     bool is_leader(std::size_t i) const {
         for (std::size_t before = 0; before < i; ++before)
@@ -127,7 +128,7 @@ class ExplainText {
         if (one.cost_ns > 0)
             paragraph(fmt::format("Time lost: about {}.", duration(one.cost_ns)), 3);
         others_like(i);
-        paragraph(fmt::format("Try: {}", explain::advice(one.code)), 3);
+        paragraph(fmt::format("Try: {}", one.advice()), 3);
     }
 
     static std::string sentence(std::string text) {
@@ -192,7 +193,7 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                           {"text", one.text},
                           {"cost_ns", one.cost_ns},
                           {"evidence", json_of(one.evidence)},
-                          {"advice", explain::advice(one.code)}});
+                          {"advice", std::string(one.advice())}});
     const util::Json json{{"failed", explanation.has_failed},
                           {"packets", explanation.packets},
                           {"logs", context.logs},

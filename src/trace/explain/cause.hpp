@@ -90,9 +90,14 @@ struct Cause {
     /// The connection failed because of it. Other causes only slowed it down or limit the analysis.
     bool is_fatal = false;
     std::int64_t cost_ns = 0;  ///< time lost, as far as known
+    /// What to try, with the values of this run; empty: the advice of the code.
+    std::string try_this;
 
     /// At most a handful of each kind: the first ones are the most informative.
     void add(Evidence evidence_of_it) { evidence.push_back(std::move(evidence_of_it)); }
+    std::string_view advice() const {
+        return try_this.empty() ? explain::advice(code) : std::string_view(try_this);
+    }
 };
 
 struct Explanation {

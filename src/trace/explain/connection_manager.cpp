@@ -138,8 +138,28 @@ class ConnectionManager {
         if (question != nullptr)
             cause.add(evidence(*question->first));
         cause.add(evidence(reject));
+        cause.try_this = advice_for(reject);
         if (const runlog::Event* event = event_with("REJECTED"))
             cause.add(evidence(*event));
+    }
+
+    // IBTA volume 1, 12.6.7.2. Empty: that of the code.
+    static std::string advice_for(const CmSeen& reject) {
+        if (reject.attribute != wire::CmAttribute::ConnectReject)
+            return {};
+        switch (reject.reason) {
+            case 8:
+                return "Start the server, and compare its port and port space (RDMA_PS_TCP) with "
+                       "those of rdma_connect.";
+            case 10:
+                return "The responder still has a connection of this queue pair: destroy the old "
+                       "one, or wait for its timewait to end.";
+            case consumer_reject:
+                return "Look at the responder's log for the reason: it called rdma_reject, or its "
+                       "rdma_accept failed. The private data of the REJ may say why.";
+            default:
+                return {};
+        }
     }
 
     // When a program ends, the kernel rejects the requests that it has not accepted.

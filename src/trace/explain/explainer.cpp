@@ -68,7 +68,9 @@ void merge(Causes& causes) {
     Causes merged;
     for (Cause& cause : causes) {
         const auto same = std::ranges::find_if(merged, [&](const Cause& one) {
-            return one.code == cause.code && one.where == cause.where;
+            return one.code == cause.code && one.where == cause.where &&
+                   (one.try_this == cause.try_this || one.try_this.empty() ||
+                    cause.try_this.empty());
         });
         if (same == merged.end()) {
             merged.push_back(std::move(cause));
@@ -78,6 +80,8 @@ void merge(Causes& causes) {
             same->certainty = cause.certainty;
             same->text = cause.text;
         }
+        if (same->try_this.empty())
+            same->try_this = std::move(cause.try_this);
         same->is_fatal |= cause.is_fatal;
         same->cost_ns = std::max(same->cost_ns, cause.cost_ns);
         for (Evidence& one : cause.evidence)

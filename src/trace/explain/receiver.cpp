@@ -69,6 +69,8 @@ void explain_receiver(const Case& one, Causes& causes) {
     if (direction.requester != nullptr) {
         if (error != nullptr)
             cause.add(evidence(*direction.requester, *error));
+        if (direction.requester->rnr_retry == 7U)
+            cause.try_this = "Post receives before the peer sends, and more of them.";
         if (direction.requester->rnr_retry)
             cause.add(value(direction.requester->role,
                             fmt::format("rnr_retry {}", *direction.requester->rnr_retry)));

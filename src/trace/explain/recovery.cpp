@@ -199,10 +199,25 @@ class Recovery {
             example = &course_.episodes.front();
         if (example != nullptr)
             add_episode(cause, *example);
+        if (timeout && course_.fastest_ns > 0)
+            cause.try_this = fmt::format(
+                "Use a longer ACK timeout than {} (attribute timeout: 4.096 us * 2^n): {} is the "
+                "first n that leaves twice the time of the fastest response, {}.",
+                milliseconds(*timeout), least_timeout(2 * course_.fastest_ns),
+                milliseconds(course_.fastest_ns));
         if (timeout && direction_.requester != nullptr && direction_.requester->timeout)
             cause.add(value(direction_.requester->role,
                             fmt::format("timeout {} ({})", *direction_.requester->timeout,
                                         milliseconds(*timeout))));
+    }
+
+    // The smallest attribute whose time is longer.
+    static unsigned least_timeout(std::int64_t ns) {
+        constexpr unsigned most = 31;
+        unsigned n = 1;
+        while (n < most && (std::int64_t{4096} << n) <= ns)
+            ++n;
+        return n;
     }
 
     // From the requester's log, or from the connection manager's messages.

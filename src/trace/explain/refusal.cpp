@@ -231,6 +231,14 @@ class Refusal {
                                 "outstanding.",
                                 responder->called(), most, std::max<std::size_t>(count, 1)));
             cause.add(value(responder->role, fmt::format("max_dest_rd_atomic {}", most)));
+            cause.try_this = most == 0
+                                 ? std::string(
+                                       "Set max_dest_rd_atomic (RTR) of the responder to at least "
+                                       "1: it accepts no READ and no atomic.")
+                                 : fmt::format(
+                                       "Set max_rd_atomic (RTS) of the requester to at most {}, or "
+                                       "max_dest_rd_atomic (RTR) of the responder to {}.",
+                                       most, count);
             if (case_.direction.requester != nullptr && case_.direction.requester->max_rd_atomic)
                 cause.add(value(
                     case_.direction.requester->role,
