@@ -140,7 +140,7 @@ constexpr auto cm_table = std::to_array<Field>({
      cm<&CmReq::responder_resources>},
     {"cm.respres", Decimal, "the same in a ConnectReply", cm<&CmRep::responder_resources>},
     {"cm.initdepth", Decimal, "READs and atomics that the sender requests at a time",
-     bits<In<CmReq, 8 * 39, 8>, In<CmRep, 8 * 25, 8>>},
+     cm<&CmReq::initiator_depth, &CmRep::initiator_depth>},
     {"cm.localeecn", Hex6, "end-to-end context (RD)",
      bits<In<CmReq, 8 * 36, 24>, In<CmRep, 8 * 16, 24>>},
     {"cm.remoteeecn", Hex6, "end-to-end context (RD)", bits<In<CmReq, 8 * 40, 24>>},

@@ -84,6 +84,12 @@ class ExplainText {
 
     // If connections share a cause, the first is shown and the others are named.
     bool is_like(std::size_t a, std::size_t b) const {
+        // Each rejection and each failed call has its own reason.
+        const explain::Code code = explanation_.causes[a].code;
+        const bool has_reason =
+            code == explain::Code::CmRejected || code == explain::Code::CallFailed;
+        if (has_reason && explanation_.causes[a].text != explanation_.causes[b].text)
+            return false;
         return explanation_.causes[a].code == explanation_.causes[b].code &&
                explanation_.causes[a].is_fatal == explanation_.causes[b].is_fatal &&
                explanation_.causes[a].advice() == explanation_.causes[b].advice();
@@ -125,10 +131,21 @@ class ExplainText {
         constexpr std::size_t most = 12;
         for (std::size_t e = 0; e < std::min(one.evidence.size(), most); ++e)
             line(one.evidence[e]);
+        if (context_.shows_why)
+            why(one);
         if (one.cost_ns > 0)
             paragraph(fmt::format("Time lost: about {}.", duration(one.cost_ns)), 3);
         others_like(i);
         paragraph(fmt::format("Try: {}", one.advice()), 3);
+    }
+
+    void why(const explain::Cause& one) {
+        for (const explain::Excluded& other : one.excluded)
+            paragraph(fmt::format("Not {}: {}.", explain::name(other.code),
+                                  util::printable(other.because)),
+                      3);
+        if (one.certainty == explain::Certainty::Certain && one.excluded.empty())
+            paragraph("No other known cause has this evidence.", 3);
     }
 
     static std::string sentence(std::string text) {
@@ -185,7 +202,10 @@ std::string explain_text(const Explanation& explanation, const ExplainContext& c
 
 std::string explain_json(const Explanation& explanation, const ExplainContext& context) {
     util::Json causes = util::Json::array();
-    for (const explain::Cause& one : explanation.causes)
+    for (const explain::Cause& one : explanation.causes) {
+        util::Json excluded = util::Json::array();
+        for (const explain::Excluded& other : one.excluded)
+            excluded.push_back({{"code", explain::name(other.code)}, {"because", other.because}});
         causes.push_back({{"code", explain::name(one.code)},
                           {"certainty", explain::name(one.certainty)},
                           {"fatal", one.is_fatal},
@@ -193,7 +213,9 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                           {"text", one.text},
                           {"cost_ns", one.cost_ns},
                           {"evidence", json_of(one.evidence)},
+                          {"excluded", excluded},
                           {"advice", std::string(one.advice())}});
+    }
     const util::Json json{{"failed", explanation.has_failed},
                           {"packets", explanation.packets},
                           {"logs", context.logs},

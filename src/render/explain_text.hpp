@@ -12,6 +12,7 @@ namespace render {
 struct ExplainContext {
     bool has_capture = false;
     std::size_t logs = 0;
+    bool shows_why = false;     ///< also what the data exclude
     std::int64_t begin_ns = 0;  ///< start of the capture, since 1970; frame times count from it
 };
 

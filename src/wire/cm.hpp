@@ -80,7 +80,8 @@ struct CmReq {
     std::uint32_t local_comm_id = 0;
     std::uint64_t service_id = 0;
     std::uint32_t local_qpn = 0;
-    std::uint8_t responder_resources = 0;
+    std::uint8_t responder_resources = 0;     ///< READs and atomics that the sender serves
+    std::uint8_t initiator_depth = 0;         ///< READs and atomics that it requests at a time
     std::uint8_t transport_service_type = 0;  ///< 0 RC, 1 UC, 2 RD, 3 see extended_transport
     Psn starting_psn;
     std::uint8_t retry_count = 0;
@@ -100,6 +101,7 @@ struct CmReq {
     using Fields =
         Layout<Header::Cm, At<&CmReq::local_comm_id, 0, 32>, At<&CmReq::service_id, 8 * 8, 64>,
                At<&CmReq::local_qpn, 8 * 32, 24>, At<&CmReq::responder_resources, 8 * 35, 8>,
+               At<&CmReq::initiator_depth, 8 * 39, 8>,
                At<&CmReq::transport_service_type, 8 * 43 + 5, 2>,
                At<&CmReq::starting_psn, 8 * 44, 24>, At<&CmReq::retry_count, 8 * 47 + 5, 3>,
                At<&CmReq::p_key, 8 * 48, 16>, At<&CmReq::path_mtu, 8 * 50, 4>,
@@ -153,12 +155,13 @@ struct CmRep {
     std::uint32_t local_qpn = 0;
     Psn starting_psn;
     std::uint8_t responder_resources = 0;
+    std::uint8_t initiator_depth = 0;
     util::Bytes private_data;
 
     using Fields =
         Layout<Header::Cm, At<&CmRep::local_comm_id, 0, 32>, At<&CmRep::remote_comm_id, 8 * 4, 32>,
                At<&CmRep::local_qpn, 8 * 12, 24>, At<&CmRep::starting_psn, 8 * 20, 24>,
-               At<&CmRep::responder_resources, 8 * 24, 8>,
+               At<&CmRep::responder_resources, 8 * 24, 8>, At<&CmRep::initiator_depth, 8 * 25, 8>,
                At<&CmRep::private_data, 8 * 36, 8 * 196>>;
 };
 

@@ -7,11 +7,16 @@
 
 namespace explain_text_test {
 
-std::vector<std::string> lines_of(const explain::Cause& cause) {
+std::string text_of(std::vector<explain::Cause> causes, bool shows_why = false) {
     explain::Explanation explanation;
-    explanation.causes.push_back(cause);
-    const std::string text = render::explain_text(
-        explanation, {.has_capture = true, .logs = 1, .begin_ns = 0}, util::TextStyle());
+    explanation.causes = std::move(causes);
+    return render::explain_text(
+        explanation, {.has_capture = true, .logs = 1, .shows_why = shows_why, .begin_ns = 0},
+        util::TextStyle());
+}
+
+std::vector<std::string> lines_of(const explain::Cause& cause) {
+    const std::string text = text_of({cause});
     std::vector<std::string> lines;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);)
@@ -38,6 +43,33 @@ TEST(ExplainText, breaks_long_evidence_below_its_beginning) {
     EXPECT_EQ(lines[4].substr(0, 33), below + "wr");
     EXPECT_EQ(lines[5], below + "PSN 0x6d0395 to 0x6d0399");
     EXPECT_EQ(lines[6], "   Time lost: about 4.15 s.");
+}
+
+TEST(ExplainText, says_why_a_cause_is_certain_if_asked) {
+    explain::Cause cause{.code = explain::Code::WrongRkey,
+                         .certainty = explain::Certainty::Certain,
+                         .text = "the rkey is wrong.",
+                         .evidence = {},
+                         .where = ""};
+    cause.excluded.push_back({explain::Code::OtherPd, "both are in protection domain 1"});
+    const std::string line = "   Not other-pd: both are in protection domain 1.\n";
+    EXPECT_EQ(text_of({cause}).find(line), std::string::npos);
+    EXPECT_NE(text_of({cause}, true).find(line), std::string::npos);
+    cause.excluded.clear();
+    EXPECT_NE(text_of({cause}, true).find("No other known cause has this evidence."),
+              std::string::npos);
+}
+
+TEST(ExplainText, does_not_merge_rejections_with_different_reasons) {
+    const explain::Cause one{.code = explain::Code::CmRejected,
+                             .text = "the first reason.",
+                             .evidence = {},
+                             .where = "a"};
+    explain::Cause other = one;
+    other.where = "b";
+    EXPECT_NE(text_of({one, other}).find("Also: b"), std::string::npos);
+    other.text = "the second reason.";
+    EXPECT_NE(text_of({one, other}).find("The second reason."), std::string::npos);
 }
 
 }  // namespace explain_text_test

@@ -22,6 +22,7 @@ struct ExplainOptions {
     TraceArguments trace;
     std::string at;
     bool json = false;
+    bool why = false;
 };
 
 // Leaves out the link emulator's log: a real network has no log of what happened to packets.
@@ -86,6 +87,7 @@ class Explain {
                            frame->bytes);
         }
         context_.has_capture = input_.has_capture();
+        context_.shows_why = options_.why;
     }
 
     const ExplainOptions& options_;
@@ -121,6 +123,7 @@ responder's log, for example, the cause of a remote access error cannot be deter
 Examples:
   rocecap explain captures/runs/2026...
   rocecap explain run.pcapng --log server.jsonl --log client.jsonl
+  rocecap explain captures/runs/2026... --why
   rocecap explain run.pcapng --at 192.0.2.1 --json | jq -r '.causes[].code'
 
 Exit status: 0 nothing failed, 1 something failed, 2 it cannot run, or the capture is damaged or
@@ -134,6 +137,9 @@ void add_explain(CLI::App& app, Context& context) {
         explain_footer, explain_run);
     add_trace_arguments(*command, options->trace);
     add_place_option(*command, options->at);
+    command->add_flag(
+        "--why", options->why,
+        "Also print what each certain cause could have been, and the data against it");
     command->add_flag("--json", options->json, "Print one JSON object instead of text");
 }
 

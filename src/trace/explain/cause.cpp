@@ -62,6 +62,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::Deregistered, "deregistered",
      "Keep the memory registered until the peer confirms that it no longer needs it."},
     {Code::OtherPd, "other-pd", "Register the memory in the protection domain of the queue pair."},
+    {Code::Misaligned, "misaligned-address",
+     "Align the 8 bytes that atomic operations work on: alignas(8), or an offset that is a "
+     "multiple "
+     "of 8."},
     {Code::RemoteAccess, "remote-access",
      "Compare rkey, address, length and rights of the request with the responder's memory regions; "
      "its run log (--log) shows which of them is wrong."},

@@ -32,6 +32,7 @@ enum class Code : std::uint8_t {
     MissingAccessRight,
     Deregistered,
     OtherPd,
+    Misaligned,
     RemoteAccess,
     // the program's own calls
     ReceiverNotReady,
@@ -79,6 +80,12 @@ struct Evidence {
     std::string text;
 };
 
+/// Another cause that the data exclude.
+struct Excluded {
+    Code code{};
+    std::string because;  ///< the data against it, in words
+};
+
 struct Cause {
     Code code{};
     Certainty certainty{};
@@ -92,6 +99,8 @@ struct Cause {
     std::int64_t cost_ns = 0;  ///< time lost, as far as known
     /// What to try, with the values of this run; empty: the advice of the code.
     std::string try_this;
+    /// What a certain cause could have been instead.
+    std::vector<Excluded> excluded;
 
     /// At most a handful of each kind: the first ones are the most informative.
     void add(Evidence evidence_of_it) { evidence.push_back(std::move(evidence_of_it)); }

@@ -138,9 +138,22 @@ class ConnectionManager {
         if (question != nullptr)
             cause.add(evidence(*question->first));
         cause.add(evidence(reject));
+        if (question != nullptr)
+            add_offer(*question->first, reject, cause);
         cause.try_this = advice_for(reject);
         if (const runlog::Event* event = event_with("REJECTED"))
             cause.add(evidence(*event));
+    }
+
+    // The values of the request that the service refused.
+    static void add_offer(const CmSeen& request, const CmSeen& reject, Cause& cause) {
+        if (reject.service.empty() || !request.initiator_depth || !request.responder_resources)
+            return;
+        cause.text.pop_back();
+        cause.text += fmt::format(
+            ": {}. The request has initiator depth {} and responder "
+            "resources {}.",
+            reject.service, *request.initiator_depth, *request.responder_resources);
     }
 
     // IBTA volume 1, 12.6.7.2. Empty: that of the code.
@@ -155,6 +168,9 @@ class ConnectionManager {
                 return "The responder still has a connection of this queue pair: destroy the old "
                        "one, or wait for its timewait to end.";
             case consumer_reject:
+                if (!reject.service.empty())
+                    return "Set the value that the service refused (rdma_connect: initiator_depth, "
+                           "responder_resources, private_data).";
                 return "Look at the responder's log for the reason: it called rdma_reject, or its "
                        "rdma_accept failed. The private data of the REJ may say why.";
             default:

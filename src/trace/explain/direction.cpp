@@ -154,7 +154,7 @@ class Builder {
         });
         finish(made);
         made.to = !made.responder_role.empty() ? made.responder_role
-                  : host                       ? pair.dest_gid
+                  : host                       ? flow::text(*host)
                                                : std::string("its peer");
         made_.push_back(std::move(made));
     }

@@ -175,6 +175,7 @@ Explanation Explainer::explanation() {
         explain_recovery(one, causes);
         explain_datagrams(one, causes);
         explain_capture(one, causes);
+        exclude_alternatives(one, causes);
         if (one.has_succeeded())
             for (Cause& cause : causes)
                 cause.is_fatal &= cause.where != directions[i].where();

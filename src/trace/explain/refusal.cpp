@@ -1,4 +1,4 @@
-// Why the responder refused a request.
+// Why the responder refused an access to its memory.
 #include <algorithm>
 #include <string_view>
 
@@ -9,29 +9,22 @@
 namespace explain {
 namespace {
 
-using wire::AethKind;
-
-class Refusal {
+class Access {
   public:
-    Refusal(const Case& one, const RefusedRequest& request, Causes& causes)
+    Access(const Case& one, const RefusedRequest& request, Causes& causes)
         : case_(one), request_(request), causes_(causes) {}
 
     void explain() {
-        if (request_.reason == Refused::Access)
-            access();
-        else if (request_.reason == Refused::Invalid)
-            invalid();
+        const std::string& role = case_.direction.responder_role;
+        if (!role.empty() && case_.whole.logs.is_whole(role))
+            by_regions(role);
         else
-            failed_there();
+            as_told();
     }
 
   private:
     Cause& add(Code code, Certainty certainty, std::string text) {
-        Cause cause = case_.cause(code, certainty, std::move(text));
-        cause.is_fatal = true;
-        cause.evidence = request_.evidence;
-        causes_.push_back(std::move(cause));
-        return causes_.back();
+        return add_refused(case_, request_, causes_, code, certainty, std::move(text));
     }
 
     std::vector<const Region*> regions(std::string_view role) const {
@@ -42,28 +35,17 @@ class Refusal {
         return found;
     }
 
-    void access() {
-        const std::string& role = case_.direction.responder_role;
-        if (request_.right.empty()) {
-            failed_there();
-            return;
-        }
-        if (!role.empty() && case_.whole.logs.is_whole(role))
-            access_by_regions(role);
-        else
-            access_as_told();
-    }
-
-    void access_by_regions(const std::string& role) {
+    void by_regions(const std::string& role) {
         const auto all = regions(role);
         std::vector<const Region*> same;
         for (const Region* region : all)
             if (region->rkey == request_.rkey)
                 same.push_back(region);
         if (same.empty()) {
-            Cause& cause = add(Code::WrongRkey, Certainty::Certain,
-                               fmt::format("{} has no memory region with rkey {:#010x}.",
-                                           spoken(case_.direction.to), request_.rkey));
+            Cause& cause =
+                add(Code::WrongRkey, Certainty::Certain,
+                    fmt::format("{} has no memory region with rkey {:#010x}.{}",
+                                spoken(case_.direction.to), request_.rkey, origin_of_rkey(all)));
             list(all, cause);
             return;
         }
@@ -71,7 +53,7 @@ class Refusal {
         if (region.gone_ns && case_.is_before(*region.gone_ns, request_.refused_ns))
             gone(role, region, Certainty::Certain);
         else
-            access_by_region(role, region);
+            by_region(role, region);
     }
 
     void gone(const std::string& role, const Region& region, Certainty certainty) {
@@ -85,7 +67,7 @@ class Refusal {
                    .text = "the region was deregistered or invalidated"});
     }
 
-    void access_by_region(const std::string& role, const Region& region) {
+    void by_region(const std::string& role, const Region& region) {
         const LoggedQueuePair* responder = case_.direction.responder;
         if (responder != nullptr && responder->pd && region.pd && *responder->pd != *region.pd) {
             Cause& cause =
@@ -108,8 +90,8 @@ class Refusal {
             cause.add(value(role, region.text()));
             return;
         }
-        if (lacks_right()) {
-            add_missing_right();
+        if (request_.is_forbidden_by(case_.direction.responder)) {
+            add_forbidden(case_, request_, causes_);
             return;
         }
         // The capture's clock does not show when it was deregistered; nothing else is wrong with
@@ -129,19 +111,62 @@ class Refusal {
     }
 
     std::string bounds(const Region& region) const {
+        constexpr std::uint64_t near = 1 << 20;
         const std::uint64_t end = request_.va + request_.length;
         const std::uint64_t region_end = region.va + region.length;
-        if (request_.va >= region.va && end > region_end)
+        if (request_.va >= region.va && end > region_end && end - region_end <= near)
             return fmt::format("the access ends {} past the end of the region.",
                                bytes(end - region_end));
-        if (request_.va < region.va)
+        if (request_.va < region.va && region.va - request_.va <= near)
             return fmt::format("the access begins {} before the region.",
                                bytes(region.va - request_.va));
-        return "the access is outside of the region.";
+        return "the access is outside of the region." + origin_of_address(region);
+    }
+
+    // What the address could be instead.
+    std::string origin_of_address(const Region& region) const {
+        constexpr std::uint64_t low = UINT32_MAX;
+        const std::uint64_t va = request_.va;
+        const auto fits = [&](std::uint64_t address) {
+            return region.has(address, request_.length);
+        };
+        if (fits(__builtin_bswap64(va)))
+            return fmt::format(" In the other byte order, {:#x} lies in it.", va);
+        if (fits((region.va & ~low) | (va & low)))
+            return fmt::format(" The low 32 bits of {:#x} are right, the high 32 bits are not.",
+                               va);
+        if (const Region* own = own_region_at(va))
+            return fmt::format(" {:#x} is an address of {}: {:#x} + {} B.", va,
+                               spoken(case_.direction.from), own->va, own->length);
+        if (va < region.length && request_.length <= region.length - va)
+            return fmt::format(" {:#x} is an offset; the request needs an address.", va);
+        return {};
+    }
+
+    const Region* own_region_at(std::uint64_t va) const {
+        const auto& all = case_.whole.logs.regions();
+        const auto found = std::ranges::find_if(all, [&](const Region& region) {
+            return region.role == case_.direction.requester_role && region.has(va, 1);
+        });
+        return found == all.end() ? nullptr : &*found;
+    }
+
+    // What the rkey could be instead.
+    std::string origin_of_rkey(const std::vector<const Region*>& all) const {
+        const std::uint32_t swapped = __builtin_bswap32(request_.rkey);
+        if (std::ranges::any_of(all, [&](const Region* one) { return one->rkey == swapped; }))
+            return fmt::format(" In the other byte order it is {:#010x}, which it has.", swapped);
+        const std::string& from = case_.direction.requester_role;
+        if (!from.empty() && from != case_.direction.responder_role &&
+            std::ranges::any_of(case_.whole.logs.regions(), [&](const Region& one) {
+                return one.role == from && one.rkey == request_.rkey;
+            }))
+            return fmt::format(" It is the rkey of a region of {}.", spoken(from));
+        return {};
     }
 
     // Without the responder's log: uses what the requester was told about the memory.
-    void access_as_told() {
+    void as_told() {
         std::vector<const Told*> told;
         for (const Told& one : case_.whole.logs.told())
             if (one.role == case_.direction.requester_role)
@@ -167,162 +192,50 @@ class Refusal {
                 return;
             }
         }
+        if (as_accepted_before())
+            return;
         add(Code::RemoteAccess, Certainty::Certain,
             "the responder refused the access to its memory. Only its run log shows which of rkey, "
             "bounds, rights, registration and protection domain is wrong.");
     }
 
-    bool lacks_right() const {
-        const LoggedQueuePair* responder = case_.direction.responder;
-        return responder != nullptr && !request_.right.empty() && !responder->access.empty() &&
-               responder->access.find(request_.right) == std::string::npos;
-    }
-
-    void add_missing_right() {
-        const LoggedQueuePair& responder = *case_.direction.responder;
-        Cause& cause =
-            add(Code::MissingAccessRight, Certainty::Certain,
-                fmt::format("{} does not allow {}.", responder.called(), request_.right));
-        cause.add(value(responder.role, "access of the queue pair: " + responder.access));
-    }
-
-    void invalid() {
-        if (lacks_right())
-            add_missing_right();
-        else if (request_.is_read_or_atomic)
-            depth();
-        else if (request_.takes_receive && !is_mtu_exceeded())  // see explain_set_up()
-            receive();
-    }
-
-    bool is_mtu_exceeded() const {
-        const LoggedQueuePair* responder = case_.direction.responder;
-        return responder != nullptr && responder->path_mtu != 0 &&
-               request_.payload > responder->path_mtu;
-    }
-
-    // READs and atomics outstanding when the refused one was sent.
-    std::size_t outstanding() const {
+    // Without any log: the accesses with the same rkey that the responder executed before.
+    bool as_accepted_before() {
         if (request_.packet == nullptr)
-            return 0;
-        std::size_t count = 0;
-        const Seen* answer = nullptr;
-        for (const Seen* response : case_.direction.responses)
-            if (response->frame < request_.packet->frame && !response->is_kind(AethKind::Nak))
-                answer = response;
-        for (const Seen* request : case_.direction.requests)
-            if (request->frame <= request_.packet->frame &&
-                is_read_or_atomic(request->opcode->operation) &&
-                (answer == nullptr || distance(answer->psn, request->psn) > 0))
-                ++count;
-        return count;
-    }
-
-    void depth() {
-        const LoggedQueuePair* responder = case_.direction.responder;
-        const std::size_t count = outstanding();
-        if (responder != nullptr && responder->max_dest_rd_atomic) {
-            const std::uint64_t most = *responder->max_dest_rd_atomic;
-            if (most != 0 && count <= most)
-                return;
-            Cause& cause =
-                add(Code::ReadDepth, Certainty::Certain,
-                    fmt::format("{} accepts {} READs and atomics at a time, and {} were "
-                                "outstanding.",
-                                responder->called(), most, std::max<std::size_t>(count, 1)));
-            cause.add(value(responder->role, fmt::format("max_dest_rd_atomic {}", most)));
-            cause.try_this = most == 0
-                                 ? std::string(
-                                       "Set max_dest_rd_atomic (RTR) of the responder to at least "
-                                       "1: it accepts no READ and no atomic.")
-                                 : fmt::format(
-                                       "Set max_rd_atomic (RTS) of the requester to at most {}, or "
-                                       "max_dest_rd_atomic (RTR) of the responder to {}.",
-                                       most, count);
-            if (case_.direction.requester != nullptr && case_.direction.requester->max_rd_atomic)
-                cause.add(value(
-                    case_.direction.requester->role,
-                    fmt::format("max_rd_atomic {}", *case_.direction.requester->max_rd_atomic)));
-            return;
-        }
-        for (const CmSeen& message : case_.whole.traffic.cm())
-            if (message.responder_resources && case_.direction.stream != nullptr &&
-                message.from == case_.direction.stream->key.dst &&
-                message.qpn == case_.direction.dest_qpn && count > *message.responder_resources) {
-                Cause& cause =
-                    add(Code::ReadDepth, Certainty::Certain,
-                        fmt::format("the responder accepts {} READs and atomics at a time "
-                                    "(responder resources), and {} were outstanding.",
-                                    *message.responder_resources, count));
-                cause.add(evidence(message));
-                return;
-            }
-        if (count > 1)
-            add(Code::ReadDepth, Certainty::Possible,
-                fmt::format("{} READs and atomics were outstanding: probably more than the "
-                            "responder accepts (max_dest_rd_atomic).",
-                            count));
-    }
-
-    // The receive that a message used, and its error completion. Without an error completion: the
-    // receive after the completed ones.
-    struct Receive {
-        const Completion* error = nullptr;
-        std::optional<std::uint64_t> room;  // bytes; nullopt: unknown
-    };
-    static Receive receive_of(const LoggedQueuePair& responder) {
-        Receive made;
-        const auto error = std::ranges::find(responder.errors, true, &Completion::is_receive);
-        std::uint64_t number = responder.receive_times.size();
-        if (error != responder.errors.end()) {
-            made.error = &*error;
-            number = error->request.value_or(number);
-        }
-        if (!responder.srq && number < responder.receive_lengths.size())
-            made.room = responder.receive_lengths[static_cast<std::size_t>(number)];
-        return made;
-    }
-
-    void receive() {
-        const LoggedQueuePair* responder = case_.direction.responder;
-        if (responder != nullptr)
-            too_small(receive_of(*responder));
-        else if (case_.direction.responder_role.empty())
-            add(Code::ReceiveTooSmall, Certainty::Likely,
-                fmt::format("the responder refused a message of {} bytes: the posted receive is "
-                            "probably shorter.",
-                            request_.length));
-    }
-
-    bool too_small(const Receive& receive) {
-        if (!receive.room || *receive.room >= request_.length)
             return false;
-        Cause& cause = add(
-            Code::ReceiveTooSmall, Certainty::Certain,
-            fmt::format("a message of {} bytes does not fit into the posted receive of {} bytes.",
-                        request_.length, *receive.room));
-        if (receive.error != nullptr)
-            cause.add(evidence(*case_.direction.responder, *receive.error));
+        const Seen* same = nullptr;       // the same bytes, in the same way
+        const Seen* otherwise = nullptr;  // the same bytes, in another way
+        std::uint64_t end = 0;            // of what was accepted
+        for (const Seen* one : case_.direction.requests) {
+            if (one->frame >= request_.packet->frame ||
+                distance(one->psn, request_.packet->psn) <= 0 || one->rkey != request_.rkey ||
+                right_of(*one).empty())
+                continue;
+            end = std::max(end, one->va + one->dmalen);
+            if (one->va > request_.va || one->va + one->dmalen < request_.va + request_.length)
+                continue;
+            (right_of(*one) == request_.right ? same : otherwise) = one;
+        }
+        const Seen* known = same != nullptr ? same : otherwise;
+        if (known != nullptr) {
+            Cause& cause = add(
+                same != nullptr ? Code::Deregistered : Code::MissingAccessRight, Certainty::Likely,
+                same != nullptr
+                    ? "the responder executed such an access to the same bytes before: the "
+                      "region was deregistered or invalidated since."
+                    : fmt::format("the responder executed another access to the same bytes "
+                                  "before: its rkey and bounds are right, and {} is missing.",
+                                  request_.right));
+            cause.evidence.insert(cause.evidence.begin(), evidence(*known));
+            return true;
+        }
+        if (end == 0 || end >= request_.va + request_.length)
+            return false;
+        add(Code::OutOfBounds, Certainty::Possible,
+            fmt::format("the responder executed accesses with this rkey before, up to {:#x}; this "
+                        "one ends at {:#x}: probably behind the region.",
+                        end, request_.va + request_.length));
         return true;
-    }
-
-    // The responder could not execute the request. For a message, the receive is the reason: it is
-    // too short, or the queue pair may not write to its memory.
-    void failed_there() {
-        const LoggedQueuePair* responder = case_.direction.responder;
-        if (responder == nullptr || !request_.takes_receive)
-            return;
-        const Receive receive = receive_of(*responder);
-        if (too_small(receive) || receive.error == nullptr)
-            return;
-        const bool is_told = receive.error->status == "LOC_PROT_ERR";
-        if (!is_told && !receive.room)
-            return;
-        Cause& cause = add(Code::LocalProtection, is_told ? Certainty::Certain : Certainty::Likely,
-                           fmt::format("{} could not write the message into its receive buffer, "
-                                       "although the buffer is long enough.",
-                                       spoken(case_.direction.to)));
-        cause.add(evidence(*responder, *receive.error));
     }
 
     void list(const std::vector<const Region*>& all, Cause& cause) const {
@@ -342,8 +255,13 @@ class Refusal {
 }  // namespace
 
 void explain_refusal(const Case& one, Causes& causes) {
-    if (const auto request = refused_request(one))
-        Refusal(one, *request, causes).explain();
+    const auto request = refused_request(one);
+    if (!request)
+        return;
+    if (request->reason == Refused::Access && !request->right.empty())
+        Access(one, *request, causes).explain();
+    else
+        explain_not_executed(one, *request, causes);
 }
 
 }  // namespace explain

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace explain {
 namespace {
 
@@ -119,6 +121,28 @@ std::optional<RefusedRequest> refused_request(const Case& one) {
     return request;
 }
 
+bool RefusedRequest::is_forbidden_by(const LoggedQueuePair* responder) const {
+    return responder != nullptr && !right.empty() && !responder->access.empty() &&
+           responder->access.find(right) == std::string::npos;
+}
+
+Cause& add_refused(const Case& one, const RefusedRequest& request, Causes& causes, Code code,
+                   Certainty certainty, std::string text) {
+    Cause cause = one.cause(code, certainty, std::move(text));
+    cause.is_fatal = true;
+    cause.evidence = request.evidence;
+    causes.push_back(std::move(cause));
+    return causes.back();
+}
+
+void add_forbidden(const Case& one, const RefusedRequest& request, Causes& causes) {
+    const LoggedQueuePair& responder = *one.direction.responder;
+    Cause& cause =
+        add_refused(one, request, causes, Code::MissingAccessRight, Certainty::Certain,
+                    fmt::format("{} does not allow {}.", responder.called(), request.right));
+    cause.add(value(responder.role, "access of the queue pair: " + responder.access));
+}
+
 RefusedMessage message_of(const Direction& direction, const Seen& packet) {
     const auto& all = direction.requests;
     const auto at = std::ranges::find(all, &packet);
@@ -138,6 +162,10 @@ RefusedMessage message_of(const Direction& direction, const Seen& packet) {
             break;
     }
     return {*first, length};
+}
+
+std::string_view right_of(const Seen& request) {
+    return right_of(request.opcode->operation);
 }
 
 bool is_read_or_atomic(wire::Operation operation) {

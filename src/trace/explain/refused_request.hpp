@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,10 +25,21 @@ struct RefusedRequest {
     std::int64_t refused_ns = 0;   ///< time of the NAK; without a NAK, of the completion
     const Seen* packet = nullptr;  ///< the packet that the NAK refuses; nullptr: not in the capture
     std::vector<Evidence> evidence;  ///< the request, then the refusal
+
+    /// Returns whether the queue pair lacks the right, as far as known. `responder`: nullptr: unknown.
+    bool is_forbidden_by(const LoggedQueuePair* responder) const;
 };
 
 /// Returns nullopt if nothing was refused, or if the request is unknown.
 std::optional<RefusedRequest> refused_request(const Case& one);
+
+/// Adds a fatal cause with the request's evidence.
+Cause& add_refused(const Case& one, const RefusedRequest& request, Causes& causes, Code code,
+                   Certainty certainty, std::string text);
+/// Adds a right that the responder's queue pair lacks. See RefusedRequest::is_forbidden_by().
+void add_forbidden(const Case& one, const RefusedRequest& request, Causes& causes);
+/// NAK Invalid Request or Remote Operational Error. Part of explain_refusal().
+void explain_not_executed(const Case& one, const RefusedRequest& request, Causes& causes);
 
 /// Bytes of the message that a request packet belongs to, and its first packet: the packet itself if
 /// the message begins before the capture.
@@ -37,6 +49,8 @@ struct RefusedMessage {
 };
 RefusedMessage message_of(const Direction& direction, const Seen& packet);
 
+/// Returns the access right that a request packet requires: "remote_write"; empty: none.
+std::string_view right_of(const Seen& request);
 /// Returns whether the operation is a READ or an atomic.
 bool is_read_or_atomic(wire::Operation operation);
 

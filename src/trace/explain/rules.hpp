@@ -78,6 +78,10 @@ void explain_datagrams(const Case& one, Causes& causes);
 /// Only one direction is in the capture.
 void explain_capture(const Case& one, Causes& causes);
 
+/// Adds to each certain cause of the direction what it could have been instead. Call it after the
+/// rules.
+void exclude_alternatives(const Case& one, Causes& causes);
+
 /// Local errors, full queues, failed calls: from all logs.
 void explain_programs(const Whole& whole, const std::vector<Direction>& directions, Causes& causes);
 /// Returns whether a `failed` event is a sign of a failure: the program needed the call, and did not

@@ -88,7 +88,7 @@ class SetUp {
         Cause& cause =
             add(Code::WrongGid, Certainty::Certain,
                 fmt::format("{} is connected to {}, but the requests come from {}: it drops them.",
-                            direction_.responder->called(), direction_.responder->dest_gid,
+                            direction_.responder->called(), flow::text(*expected),
                             flow::text(source, direction_.stream->key.network)));
         cause.add(
             value(direction_.responder->role, "destination GID " + direction_.responder->dest_gid));
@@ -107,7 +107,7 @@ class SetUp {
             Cause& cause = add(Code::WrongGid, Certainty::Certain,
                                fmt::format("the requests go to {}, which is the requester's own "
                                            "address.",
-                                           direction_.requester->dest_gid));
+                                           flow::text(*wanted)));
             cause.add(value(direction_.requester->role,
                             "destination GID " + direction_.requester->dest_gid));
             return true;
@@ -124,7 +124,7 @@ class SetUp {
         Cause& cause =
             add(Code::WrongGid, Certainty::Certain,
                 fmt::format("the requests go to {}, which is not an address of the peer.",
-                            direction_.requester->dest_gid));
+                            flow::text(*wanted)));
         cause.add(
             value(direction_.requester->role, "destination GID " + direction_.requester->dest_gid));
         cause.add(value(direction_.requester->role, "the other hosts: " + others));

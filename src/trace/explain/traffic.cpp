@@ -120,6 +120,7 @@ void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamK
     if (const auto* request = message.as<wire::CmReq>()) {
         seen.qpn = request->local_qpn;
         seen.responder_resources = request->responder_resources;
+        seen.initiator_depth = request->initiator_depth;
         seen.p_key = request->p_key;
         if (request->ip_service)
             seen.port = request->ip_service->port;
@@ -146,6 +147,7 @@ void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamK
         seen.qpn = answer->qpn;
         seen.text += fmt::format("  status {}: {}", answer->status, answer->status_name());
     }
+    upper::append_text(seen.service, services_.see(packet));
     cm_.push_back(std::move(seen));
 }
 
@@ -179,7 +181,8 @@ Evidence evidence(const Dropped& dropped) {
 }
 
 Evidence evidence(const CmSeen& seen) {
-    return {.frame = seen.frame, .role = {}, .t_ns = seen.t_ns, .text = seen.text};
+    const std::string more = seen.service.empty() ? "" : ", " + seen.service;
+    return {.frame = seen.frame, .role = {}, .t_ns = seen.t_ns, .text = seen.text + more};
 }
 
 }  // namespace explain

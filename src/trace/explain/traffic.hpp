@@ -17,6 +17,7 @@
 #include "trace/explain/cause.hpp"
 #include "trace/flow/seen.hpp"
 #include "trace/flow/tracker.hpp"
+#include "trace/service/services.hpp"
 #include "wire/icmp.hpp"
 #include "wire/icrc_hint.hpp"
 #include "wire/packet.hpp"
@@ -64,10 +65,12 @@ struct CmSeen {
     std::uint32_t qpn =
         0;  ///< of the sender, or the resolved one; DisconnectRequest: the receiver's
     std::optional<std::uint8_t> responder_resources;  ///< READs that the sender accepts
+    std::optional<std::uint8_t> initiator_depth;      ///< READs that it wants to have outstanding
     std::uint16_t p_key = 0;                          ///< of a ConnectRequest
     std::uint16_t bth_p_key = 0;                      ///< of the packet itself
     std::uint16_t port = 0;                           ///< of an IP service, in a ConnectRequest
     std::uint16_t reason = 0;  ///< of a REJ, or status of a ServiceIdResReqResp
+    std::string service;  ///< the private data of a known service: "NVMe reject status 8 (...)"
     std::string text;
 };
 
@@ -128,6 +131,7 @@ class Traffic {
     std::vector<KeptStream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;
     std::vector<CmSeen> cm_;
+    service::Services services_;
     Notices cnps_, marks_;
     std::vector<Dropped> dropped_;
     std::set<wire::IcrcHint> hints_;

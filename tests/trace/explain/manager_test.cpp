@@ -336,4 +336,17 @@ TEST_F(Manager, ignores_other_calls) {
     EXPECT_EQ(answered(), "none");
 }
 
+TEST_F(Manager, shows_what_a_service_says_of_its_rejection) {
+    // Port 4420 is that of NVMe; responder resources 1, initiator depth 0.
+    tell(2, Message::ConnectRequest,
+         {{0, "00000051"}, {8, "00000000 0106 1144"}, {32, "000021"}, {35, "01"}, {50, "30"}});
+    tell(1, Message::ConnectReject,
+         {{0, "00000061"}, {4, "00000051"}, {10, "001c"}, {84, "00000800"}});
+    answered();
+    EXPECT_EQ(first().text,
+              "192.0.2.1 rejected the connection: Consumer Reject (the program refused it): NVMe "
+              "reject status 8 (Invalid ORD). The request has initiator depth 0 and responder "
+              "resources 1.");
+}
+
 }  // namespace explain_test

@@ -196,7 +196,7 @@ TEST_F(PathPackets, to_a_receiver_that_is_never_ready_by_the_log_alone) {
     completes("RNR_RETRY_EXC_ERR");
     EXPECT_EQ(causes(), R"(
 receiver-not-ready certain, fatal
-  client → ::ffff:192.0.2.1, QP 0x000011
+  client → 192.0.2.1, QP 0x000011
   the responder had no receive posted until the requester gave up.
   client log: wc  wr 1 RNR_RETRY_EXC_ERR
   client: rnr_retry 3

@@ -136,7 +136,7 @@ read-depth possible, fatal
 TEST_F(ReadDepth, is_not_suspected_for_one_read) {
     reads(100, 1);
     nak(100, invalid);
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "missing-access-right possible");
 }
 
 TEST_F(ReadDepth, is_not_suspected_if_the_queue_pair_allows_no_read) {

@@ -36,7 +36,7 @@ TEST_F(Refusal, of_an_unknown_rkey_shows_the_regions) {
     EXPECT_EQ(causes(), R"(
 wrong-rkey certain, fatal
   client → server, QP 0x000011
-  the server has no memory region with rkey 0x00000300.
+  the server has no memory region with rkey 0x00000300. It is the rkey of a region of the client.
   frame 1: RC RDMA WRITE Only  PSN 0x000064  va 0x1000 rkey 0x00000300, 64 B
   frame 2: RC Acknowledge  PSN 0x000064  NAK: Remote Access Error
   server: memory 0x1000 + 4096 B  rkey 0x00000301  local_write remote_write
@@ -285,6 +285,106 @@ TEST_F(Refusal, of_the_memory_that_the_requester_was_told) {
 TEST_F(Refusal, is_not_compared_with_an_rkey_of_zero) {
     only_the_client();
     told(0, 0, 0);
+    refuse();
+    EXPECT_EQ(answered(), "remote-access certain");
+}
+
+TEST_F(Refusal, of_an_address_in_the_other_byte_order) {
+    connect();
+    region("server", 0x7f0000001000, 4096, key, rights);
+    refuse(0x00100000'007f0000);
+    answered();
+    EXPECT_EQ(first().text,
+              "the access is outside of the region. In the other byte order, 0x100000007f0000 lies "
+              "in it.");
+}
+
+TEST_F(Refusal, of_an_address_that_lost_its_high_bits) {
+    connect();
+    region("server", 0x7f0000001000, 4096, key, rights);
+    refuse(0x1010);
+    answered();
+    EXPECT_EQ(first().text,
+              "the access is outside of the region. The low 32 bits of 0x1010 are right, the high "
+              "32 bits are not.");
+}
+
+TEST_F(Refusal, of_the_requesters_own_address) {
+    connect();
+    region("server", 0x7f0000000000, 4096, key, rights);
+    region("client", 0x7e0012340000, 4096, 9, rights);
+    refuse(0x7e0012340010);
+    answered();
+    EXPECT_EQ(first().text,
+              "the access is outside of the region. 0x7e0012340010 is an address of the client: "
+              "0x7e0012340000 + 4096 B.");
+}
+
+TEST_F(Refusal, of_an_offset_instead_of_an_address) {
+    connect();
+    region("server", 0x7f0012300000, 4096, key, rights);
+    refuse(64);
+    answered();
+    EXPECT_EQ(first().text,
+              "the access is outside of the region. 0x40 is an offset; the request needs an "
+              "address.");
+}
+
+TEST_F(Refusal, of_an_address_that_resembles_nothing) {
+    connect();
+    region("server", 0x7f0012300000, 4096, key, rights);
+    refuse(0x123456789000);
+    answered();
+    EXPECT_EQ(first().text, "the access is outside of the region.");
+}
+
+TEST_F(Refusal, of_an_rkey_in_the_other_byte_order) {
+    connect();
+    region("server", start, 4096, 0x11223344, rights);
+    refuse(start, 0x44332211);
+    answered();
+    EXPECT_EQ(first().text,
+              "the server has no memory region with rkey 0x44332211. In the other byte order it is "
+              "0x11223344, which it has.");
+}
+
+TEST_F(Refusal, of_the_requesters_own_rkey) {
+    connect();
+    region("server", start, 4096, key, rights);
+    region("client", start, 4096, key + 1, rights);
+    refuse(start, key + 1);
+    answered();
+    EXPECT_EQ(first().text,
+              "the server has no memory region with rkey 0x00000301. It is the rkey of a region of "
+              "the client.");
+}
+
+TEST_F(Refusal, of_bytes_that_were_written_before) {
+    write(99, start, key, 64);
+    ack(99);
+    refuse();
+    EXPECT_EQ(answered(), "deregistered likely");
+}
+
+TEST_F(Refusal, of_bytes_that_were_read_before) {
+    auto before = read(to_server, 99, 64);
+    before.reth->rkey = key;
+    add(before);
+    refuse();
+    EXPECT_EQ(answered(), "missing-access-right likely");
+    EXPECT_TRUE(shows_frame(1));
+}
+
+TEST_F(Refusal, of_bytes_behind_those_that_were_written_before) {
+    write(99, start, key, 64);
+    ack(99);
+    refuse(start + 4096);
+    EXPECT_EQ(answered(), "out-of-bounds possible");
+}
+
+TEST_F(Refusal, of_another_rkey_than_before_is_not_explained_by_it) {
+    write(99, start, key + 1, 64);
+    ack(99);
     refuse();
     EXPECT_EQ(answered(), "remote-access certain");
 }

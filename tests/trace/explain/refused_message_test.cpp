@@ -161,4 +161,50 @@ TEST_F(RefusedMessage, of_a_packet_of_the_path_mtu_concerns_its_receive) {
     }));
 }
 
+// Without the log of the responder, the request itself has candidates.
+class InvalidRequest : public RefusedMessage {
+  protected:
+    void refuse_atomic(std::uint64_t at) {
+        auto made = packet(to_server, opcode::fetch_add, 100);
+        made.atomic_eth = wire::AtomicEth{.va = at, .rkey = 1, .swapdt = 1, .cmpdt = 0};
+        add(made);
+        nak(100, invalid);
+    }
+    void first_of_write(std::uint32_t psn, std::size_t size) {
+        auto made = packet(to_server, opcode::write_first, psn, size);
+        made.reth = wire::Reth{.va = 0x1000, .rkey = 1, .dmalen = 10'000};
+        add(made);
+    }
+};
+
+TEST_F(InvalidRequest, with_an_address_that_an_atomic_cannot_have) {
+    refuse_atomic(0x1004);
+    EXPECT_EQ(answered(), "misaligned-address certain");
+}
+
+TEST_F(InvalidRequest, that_is_the_first_atomic) {
+    refuse_atomic(0x1008);
+    EXPECT_EQ(answered(), "missing-access-right possible");
+}
+
+TEST_F(InvalidRequest, with_larger_packets_than_any_before) {
+    write(99, 0x1000, 1, 1024);
+    first_of_write(100, 4096);
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "path-mtu-mismatch possible");
+}
+
+TEST_F(InvalidRequest, with_packets_of_a_size_that_was_accepted) {
+    write(99, 0x1000, 1, 4096);
+    first_of_write(100, 4096);
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(InvalidRequest, that_is_the_first_write) {
+    write(100, 0x1000, 1, 64);
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "missing-access-right possible");
+}
+
 }  // namespace explain_test

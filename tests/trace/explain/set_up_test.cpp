@@ -31,7 +31,7 @@ TEST_F(ConnectionSetUp, whose_destination_is_the_requesters_own_address) {
     EXPECT_EQ(causes(), R"(
 wrong-gid certain, fatal
   client → client, QP 0x000011
-  the requests go to ::ffff:192.0.2.2, which is the requester's own address.
+  the requests go to 192.0.2.2, which is the requester's own address.
   client: destination GID ::ffff:192.0.2.2
 )");
 }
@@ -64,7 +64,7 @@ TEST_F(ConnectionSetUp, whose_destination_is_no_host_with_a_log) {
     EXPECT_EQ(causes(), R"(
 wrong-gid certain, fatal
   client → server, QP 0x000011
-  the requests go to ::ffff:192.0.2.9, which is not an address of the peer.
+  the requests go to 192.0.2.9, which is not an address of the peer.
   client: destination GID ::ffff:192.0.2.9
   client: the other hosts: server 192.0.2.1, observer fe80::7
 )");
@@ -96,7 +96,7 @@ TEST_F(ConnectionSetUp, whose_responder_expects_another_address) {
     EXPECT_EQ(causes(), R"(
 wrong-gid certain, fatal
   client → server, QP 0x000011
-  the server's queue pair 0x000011 is connected to ::ffff:192.0.2.9, but the requests come from 192.0.2.2: it drops them.
+  the server's queue pair 0x000011 is connected to 192.0.2.9, but the requests come from 192.0.2.2: it drops them.
   frame 1: RC SEND Only  PSN 0x000064  8 B
   server: destination GID ::ffff:192.0.2.9
 )");

@@ -1,0 +1,250 @@
+// Requests that the responder did not execute: NAK Invalid Request or Remote Operational Error.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "trace/explain/refused_request.hpp"
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+
+class NotExecuted {
+  public:
+    NotExecuted(const Case& one, const RefusedRequest& request, Causes& causes)
+        : case_(one), request_(request), causes_(causes) {}
+
+    void explain() {
+        if (request_.reason != Refused::Invalid)
+            failed_there();
+        else if (request_.is_forbidden_by(case_.direction.responder))
+            add_forbidden(case_, request_, causes_);
+        else if (request_.right == "remote_atomic" && request_.va % atomic_size != 0)
+            misaligned();
+        else if (request_.is_read_or_atomic)
+            depth();
+        else if (request_.takes_receive && !is_mtu_exceeded())  // see explain_set_up()
+            receive();
+        else if (!request_.takes_receive && is_responder_unknown())
+            too_large_or_forbidden();
+    }
+
+  private:
+    static constexpr std::uint64_t atomic_size = 8;  // bytes
+
+    Cause& add(Code code, Certainty certainty, std::string text) {
+        return add_refused(case_, request_, causes_, code, certainty, std::move(text));
+    }
+
+    bool is_responder_unknown() const { return case_.direction.responder_role.empty(); }
+
+    void misaligned() {
+        add(Code::Misaligned, Certainty::Certain,
+            fmt::format("the address {:#x} of the atomic operation is no multiple of {}.",
+                        request_.va, atomic_size));
+    }
+
+    // The requests before the refused one were executed: a NAK acknowledges them.
+    template <typename Predicate>
+    const Seen* executed(Predicate is_it) const {
+        if (request_.packet == nullptr)
+            return nullptr;
+        const auto& all = case_.direction.requests;
+        const auto found = std::ranges::find_if(all, [&](const Seen* one) {
+            return one->frame < request_.packet->frame &&
+                   distance(one->psn, request_.packet->psn) > 0 && is_it(*one);
+        });
+        return found == all.end() ? nullptr : *found;
+    }
+
+    // Of a WRITE, only the packets' size and the queue pair's rights remain.
+    void too_large_or_forbidden() {
+        if (request_.packet == nullptr)
+            return;
+        const wire::OpcodeInfo& opcode = *request_.packet->opcode;
+        const bool has_more = !(opcode.starts_message() && opcode.ends_message());
+        const std::uint32_t size = request_.packet->payload;
+        if (has_more && executed([&](const Seen& one) { return one.payload >= size; }) == nullptr)
+            smaller_path_mtu(size);
+        else if (executed([&](const Seen& one) {
+                     return one.opcode->operation == opcode.operation;
+                 }) == nullptr)
+            forbidden_kind();
+    }
+
+    void smaller_path_mtu(std::uint32_t size) {
+        const KeptStream* back = case_.direction.back;
+        std::uint32_t largest = 0;  // in the other direction
+        if (back != nullptr)
+            for (const Seen& seen : back->packets)
+                largest = std::max(largest, seen.payload);
+        Cause& cause = add(
+            Code::PathMtuMismatch, Certainty::Possible,
+            fmt::format("the refused packet has {} bytes of payload, and no packet of that size "
+                        "was accepted before: the responder's path MTU is probably smaller.",
+                        size));
+        if (largest != 0 && largest < size)
+            cause.text += fmt::format(" Its own packets have at most {} bytes.", largest);
+        cause.try_this =
+            "Compare the path MTU of both ends: the responder's run log (--log) has its own. "
+            "If they are equal, its queue pair may not allow " +
+            std::string(request_.right) + '.';
+    }
+
+    void forbidden_kind() {
+        add(Code::MissingAccessRight, Certainty::Possible,
+            fmt::format("the first request that needs {} was refused as invalid: the responder's "
+                        "queue pair probably does not allow it.",
+                        request_.right));
+    }
+
+    bool is_mtu_exceeded() const {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        return responder != nullptr && responder->path_mtu != 0 &&
+               request_.payload > responder->path_mtu;
+    }
+
+    // READs and atomics outstanding when the refused one was sent.
+    std::size_t outstanding() const {
+        if (request_.packet == nullptr)
+            return 0;
+        std::size_t count = 0;
+        const Seen* answer = nullptr;
+        for (const Seen* response : case_.direction.responses)
+            if (response->frame < request_.packet->frame && !response->is_kind(AethKind::Nak))
+                answer = response;
+        for (const Seen* request : case_.direction.requests)
+            if (request->frame <= request_.packet->frame &&
+                is_read_or_atomic(request->opcode->operation) &&
+                (answer == nullptr || distance(answer->psn, request->psn) > 0))
+                ++count;
+        return count;
+    }
+
+    void depth() {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        const std::size_t count = outstanding();
+        if (responder != nullptr && responder->max_dest_rd_atomic) {
+            const std::uint64_t most = *responder->max_dest_rd_atomic;
+            if (most != 0 && count <= most)
+                return;
+            Cause& cause =
+                add(Code::ReadDepth, Certainty::Certain,
+                    fmt::format("{} accepts {} READs and atomics at a time, and {} were "
+                                "outstanding.",
+                                responder->called(), most, std::max<std::size_t>(count, 1)));
+            cause.add(value(responder->role, fmt::format("max_dest_rd_atomic {}", most)));
+            cause.try_this = most == 0
+                                 ? std::string(
+                                       "Set max_dest_rd_atomic (RTR) of the responder to at least "
+                                       "1: it accepts no READ and no atomic.")
+                                 : fmt::format(
+                                       "Set max_rd_atomic (RTS) of the requester to at most {}, or "
+                                       "max_dest_rd_atomic (RTR) of the responder to {}.",
+                                       most, count);
+            if (case_.direction.requester != nullptr && case_.direction.requester->max_rd_atomic)
+                cause.add(value(
+                    case_.direction.requester->role,
+                    fmt::format("max_rd_atomic {}", *case_.direction.requester->max_rd_atomic)));
+            return;
+        }
+        for (const CmSeen& message : case_.whole.traffic.cm())
+            if (message.responder_resources && case_.direction.stream != nullptr &&
+                message.from == case_.direction.stream->key.dst &&
+                message.qpn == case_.direction.dest_qpn && count > *message.responder_resources) {
+                Cause& cause =
+                    add(Code::ReadDepth, Certainty::Certain,
+                        fmt::format("the responder accepts {} READs and atomics at a time "
+                                    "(responder resources), and {} were outstanding.",
+                                    *message.responder_resources, count));
+                cause.add(evidence(message));
+                return;
+            }
+        if (responder == nullptr && executed([&](const Seen& one) {
+                                        return is_read_or_atomic(one.opcode->operation);
+                                    }) == nullptr)
+            add(Code::MissingAccessRight, Certainty::Possible,
+                fmt::format("the first request that needs {} was refused as invalid: the "
+                            "responder's queue pair does not allow it, or max_dest_rd_atomic is 0.",
+                            request_.right));
+        else if (count > 1)
+            add(Code::ReadDepth, Certainty::Possible,
+                fmt::format("{} READs and atomics were outstanding: probably more than the "
+                            "responder accepts (max_dest_rd_atomic).",
+                            count));
+    }
+
+    // The receive that a message used, and its error completion. Without an error completion: the
+    // receive after the completed ones.
+    struct Receive {
+        const Completion* error = nullptr;
+        std::optional<std::uint64_t> room;  // bytes; nullopt: unknown
+    };
+    static Receive receive_of(const LoggedQueuePair& responder) {
+        Receive made;
+        const auto error = std::ranges::find(responder.errors, true, &Completion::is_receive);
+        std::uint64_t number = responder.receive_times.size();
+        if (error != responder.errors.end()) {
+            made.error = &*error;
+            number = error->request.value_or(number);
+        }
+        if (!responder.srq && number < responder.receive_lengths.size())
+            made.room = responder.receive_lengths[static_cast<std::size_t>(number)];
+        return made;
+    }
+
+    void receive() {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        if (responder != nullptr)
+            too_small(receive_of(*responder));
+        else if (case_.direction.responder_role.empty())
+            add(Code::ReceiveTooSmall, Certainty::Likely,
+                fmt::format("the responder refused a message of {} bytes: the posted receive is "
+                            "probably shorter.",
+                            request_.length));
+    }
+
+    bool too_small(const Receive& receive) {
+        if (!receive.room || *receive.room >= request_.length)
+            return false;
+        Cause& cause = add(
+            Code::ReceiveTooSmall, Certainty::Certain,
+            fmt::format("a message of {} bytes does not fit into the posted receive of {} bytes.",
+                        request_.length, *receive.room));
+        if (receive.error != nullptr)
+            cause.add(evidence(*case_.direction.responder, *receive.error));
+        return true;
+    }
+
+    // The responder could not execute the request. For a message, the receive is the reason: it is
+    // too short, or the queue pair may not write to its memory.
+    void failed_there() {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        if (responder == nullptr || !request_.takes_receive)
+            return;
+        const Receive receive = receive_of(*responder);
+        if (too_small(receive) || receive.error == nullptr)
+            return;
+        const bool is_told = receive.error->status == "LOC_PROT_ERR";
+        if (!is_told && !receive.room)
+            return;
+        Cause& cause = add(Code::LocalProtection, is_told ? Certainty::Certain : Certainty::Likely,
+                           fmt::format("{} could not write the message into its receive buffer, "
+                                       "although the buffer is long enough.",
+                                       spoken(case_.direction.to)));
+        cause.add(evidence(*responder, *receive.error));
+    }
+
+    const Case& case_;
+    const RefusedRequest& request_;
+    Causes& causes_;
+};
+
+}  // namespace
+
+void explain_not_executed(const Case& one, const RefusedRequest& request, Causes& causes) {
+    NotExecuted(one, request, causes).explain();
+}
+
+}  // namespace explain
