@@ -41,7 +41,7 @@ class NotExecuted {
 
     void misaligned() {
         add(Code::Misaligned, Certainty::Certain,
-            fmt::format("the address {:#x} of the atomic operation is no multiple of {}.",
+            fmt::format("the address {:#x} of the atomic operation is not a multiple of {}.",
                         request_.va, atomic_size));
     }
 

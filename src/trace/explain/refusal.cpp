@@ -222,7 +222,7 @@ class Access {
                 same != nullptr ? Code::Deregistered : Code::MissingAccessRight, Certainty::Likely,
                 same != nullptr
                     ? "the responder executed such an access to the same bytes before: the "
-                      "region was deregistered or invalidated since."
+                      "region has been deregistered or invalidated since."
                     : fmt::format("the responder executed another access to the same bytes "
                                   "before: its rkey and bounds are right, and {} is missing.",
                                   request_.right));
