@@ -32,6 +32,11 @@ bool is_port(const wire::IcrcHint* hint) {
 
 }  // namespace
 
+bool acknowledges(const Seen& response, Psn psn) {
+    const std::int32_t least = response.is_ack() || response.is_data() ? 0 : 1;
+    return distance(psn, response.psn) >= least;
+}
+
 void Walk::go_on(const Direction& direction) {
     path_mtu_ = direction.path_mtu;
     const auto next_of = [this](const std::vector<const Seen*>& all) {
@@ -99,6 +104,8 @@ void Walk::ask(const Seen& request) {
         if (ahead > 0 && !was_read) {
             course_.gaps += static_cast<std::uint32_t>(ahead);
             gaps_.push_back({next_, static_cast<std::uint32_t>(ahead), &request});
+            if (std::exchange(broken_at_, course_.ends) != course_.ends)
+                ++course_.broken;
         }
         pass(request, width);
     } else {
@@ -109,6 +116,7 @@ void Walk::ask(const Seen& request) {
 
 void Walk::pass(const Seen& request, std::uint32_t width) {
     ++course_.messages;
+    course_.ends += request.opcode->ends_message() ? 1 : 0;
     course_.newest = &request;
     next_ = request.psn + width;
     sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
@@ -278,6 +286,8 @@ void Walk::cover(Psn psn, const Seen& response) {
     known->second.answer = &response;
     const std::int64_t delay = response.t_ns - known->second.first->t_ns;
     course_.fastest_ns = course_.answered == 0 ? delay : std::min(course_.fastest_ns, delay);
+    if (known->second.last == known->second.first && response.psn == psn)
+        course_.slowest_ns = std::max(course_.slowest_ns, delay);
     ++course_.answered;
 }
 

@@ -70,6 +70,8 @@ struct Course {
     std::uint64_t repeats = 0;   ///< packets
     std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one was captured
     std::uint64_t filled = 0;    ///< of these, PSNs that were captured later
+    std::uint64_t ends = 0;      ///< last packets of messages
+    std::uint64_t broken = 0;    ///< messages with gaps, at least
     std::uint64_t rnr_naks = 0;  ///< those of requests that take a receive
     /// RNR NAKs of requests that take none, and the first of them with its request.
     struct Refused {
@@ -82,6 +84,8 @@ struct Course {
     std::size_t answered = 0;  ///< requests that have a response
     /// The shortest time from the first copy of a request to its response; 0: none has one.
     std::int64_t fastest_ns = 0;
+    /// The longest time from a request that was sent once to its own response; 0: none has one.
+    std::int64_t slowest_ns = 0;
     const Seen* newest = nullptr;  ///< the last request seen for the first time
     const Seen* last_answer = nullptr;
     /// A request with the PSN of the first response, or a later one, was captured before it.
@@ -113,6 +117,10 @@ struct Course {
     };
     std::array<Forgotten, static_cast<std::size_t>(Why::Last) + 1> forgotten{};
 };
+
+/// Returns whether a response acknowledges this PSN. A NAK, also an RNR NAK, acknowledges only the PSNs
+/// before its own.
+bool acknowledges(const Seen& response, wire::Psn psn);
 
 /// Follows a direction through a capture.
 class Walk {
@@ -187,7 +195,8 @@ class Walk {
     std::uint64_t damaged_frame_ = 0;  // of the newest damaged packet before the request
     std::optional<wire::Psn> newest_asked_;
     bool in_episode_ = false;
-    std::optional<std::size_t> sequence_;  // the episode that a retransmission continues
+    std::optional<std::uint64_t> broken_at_;  // number of message ends before the newest gap
+    std::optional<std::size_t> sequence_;     // the episode that a retransmission continues
     std::size_t asked_ = 0, asked_again_ = 0, acks_ = 0;
 };
 

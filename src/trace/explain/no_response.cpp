@@ -147,12 +147,17 @@ class NoResponse {
     bool is_larger_than_answered() const {
         constexpr std::uint32_t smallest_path_mtu = 256;
         const Seen& silent = *case_.course.silent;
-        if (case_.course.last_answer == nullptr || silent.payload <= smallest_path_mtu)
+        if (silent.payload <= smallest_path_mtu)
             return false;
-        return std::ranges::none_of(direction_.requests, [&](const Seen* request) {
-            return request->payload >= silent.payload &&
-                   distance(request->psn, case_.course.last_answer->psn) >= 0;
-        });
+        bool has_answered = false;
+        for (const Seen* request : direction_.requests) {
+            if (!acknowledges(*case_.course.last_answer, request->psn))
+                continue;
+            has_answered = true;
+            if (request->payload >= silent.payload)
+                return false;
+        }
+        return has_answered;
     }
 
     // Returns whether the responder's host sent something after the unanswered request.

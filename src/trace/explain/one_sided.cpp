@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "trace/explain/rules.hpp"
+#include "trace/explain/timers.hpp"
 
 namespace explain {
 
@@ -26,9 +27,9 @@ void explain_capture(const Case& one, Causes& causes) {
         return;
     Cause cause =
         one.cause(Code::OneSidedCapture, knows_success ? Certainty::Certain : Certainty::Likely,
-                  fmt::format("the capture has {} requests and no response, and the requester "
-                              "continued: the responses took a path that was not captured.",
-                              one.course.requests));
+                  fmt::format("the capture has {} and no response, and the requester continued: "
+                              "the responses took a path that was not captured.",
+                              counted(one.course.requests, "request")));
     cause.add(evidence(*direction.requests.front()));
     cause.add(evidence(*direction.requests.back()));
     causes.push_back(std::move(cause));

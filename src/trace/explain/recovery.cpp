@@ -7,19 +7,10 @@
 #include <fmt/format.h>
 
 #include "trace/explain/rules.hpp"
+#include "trace/explain/timers.hpp"
 
 namespace explain {
 namespace {
-
-void add_episode(Cause& cause, const Episode& episode) {
-    if (episode.first != nullptr)
-        cause.add(evidence(*episode.first));
-    if (episode.answer != nullptr)
-        cause.add(evidence(*episode.answer));
-    Evidence again = evidence(*episode.again);
-    again.text += "  (again)";
-    cause.add(again);
-}
 
 // Returns "every 100th packet" if the distances are similar, otherwise nothing.
 std::string pattern_of(const Course::Spacing& spacing) {
@@ -46,13 +37,14 @@ class Recovery {
         }
         // A responder also asks for overtaken packets: their retransmission is no loss.
         const std::size_t overtaken = course_.count(Why::Reordered);
-        const std::size_t missing = course_.count(Why::LostBefore);
+        const std::size_t missing = count_losses(Why::LostBefore);
         const bool is_disorder = overtaken > 0 && missing <= overtaken;
-        const std::size_t lost = is_disorder ? 0 : missing + course_.count(Why::LostBehind);
-        const std::size_t data = course_.count(Why::DataLost);
+        const std::size_t lost = is_disorder ? 0 : missing + count_losses(Why::LostBehind);
+        const std::size_t data = count_losses(Why::DataLost);
         const std::size_t answers = lost_answers();
         if (overtaken == 0 && !has(Code::AcksLost) && !has(Code::LargePacketsLost))
-            late(answers + data, lost + continued_reads());
+            is_late_ = explain_short_timeout(case_, answers + data, lost + continued_reads(),
+                                             has_given_up(), causes_);
         if (!is_late_ && lost + data > 0 && !is_damaged_ && !has(Code::PeerNotReady) &&
             !has(Code::WrongPsn) && !has(Code::LargePacketsLost))
             loss(lost + data);
@@ -133,26 +125,55 @@ class Recovery {
                            packets(course_.gaps - course_.filled, "is", "are") +
                                " missing: the transport does not retransmit packets.",
                            0);
-        constexpr std::uint64_t share = 100;  // of the packets: somebody misses them
-        cause.is_fatal = (course_.gaps - course_.filled) * share >= course_.requests;
+        // Somebody misses one of a hundred packets or messages. Each missing packet breaks a message.
+        constexpr std::uint64_t share = 100;
+        cause.is_fatal = (course_.gaps - course_.filled) * share >= course_.requests ||
+                         course_.broken * share >= course_.ends + course_.broken;
         for (const auto& [before, behind] : course_.jumps) {
             cause.add(evidence(*before));
             cause.add(evidence(*behind));
         }
     }
 
-    // Counts the retransmissions that a timer can have caused. A timer that started before the
-    // request was sent, as in Soft-RoCE, may expire early: a retransmission long before the timeout
-    // shows neither a loss nor a delay.
-    std::size_t timed_out(Why why) const {
-        const auto timeout = timeout_ns();
-        return timeout ? course_.count(why, (*timeout + 1) / 2) : course_.count(why);
-    }
-
     // If the timeout is unknown, one retransmission is not sufficient evidence.
     std::size_t lost_answers() const {
-        const std::size_t count = timed_out(Why::AnswerLost);
-        return timeout_ns() || count > 1 ? count : 0;
+        const std::size_t count = timed_out(case_, Why::AnswerLost);
+        return ack_timeout_of(direction_) || count > 1 ? count : 0;
+    }
+
+    // A timer that started before the request was sent, as in Soft-RoCE, may expire early: a copy long
+    // before the timeout does not show that the first one was lost.
+    bool shows_loss(const Episode& episode) const {
+        const std::int64_t least = (ack_timeout_of(direction_).value_or(0) + 1) / 2;
+        switch (episode.why) {
+            case Why::LostBefore:
+                return true;
+            case Why::LostBehind:
+                return episode.cost_ns >= least || episode.answer->frame < episode.again->frame;
+            case Why::DataLost:
+                return (episode.cost_ns >= least || episode.first->psn != episode.again->psn) &&
+                       !(case_.is_captured_at_requester() && has_data(episode));
+            default:
+                return false;
+        }
+    }
+
+    // Whether the capture has the response that the request asks for again.
+    bool has_data(const Episode& episode) const {
+        const auto& all = direction_.responses;
+        const auto from = std::ranges::upper_bound(all, episode.first->frame, {}, &Seen::frame);
+        const auto to = std::ranges::lower_bound(all, episode.again->frame, {}, &Seen::frame);
+        return std::any_of(from, to, [&](const Seen* one) {
+            return one->psn == episode.again->psn && one->is_data();
+        });
+    }
+
+    std::size_t count_losses(Why why) const {
+        const auto known = std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
+            return episode.why == why && shows_loss(episode);
+        });
+        return static_cast<std::size_t>(known) +
+               course_.forgotten[static_cast<std::size_t>(why)].count;
     }
 
     // READs requested again from a packet in the middle of their response: the packets before it
@@ -164,95 +185,59 @@ class Recovery {
             }));
     }
 
-    // Compares the ACK timeout with the response time.
-    void late(std::size_t answered, std::size_t lost) {
-        const std::size_t late = timed_out(Why::AnswerLate);
-        const auto timeout = timeout_ns();
-        const bool is_each = answered >= 3 && case_.error("RETRY_EXC_ERR") == nullptr &&
-                             answered * 5 >= course_.asked * 4 && lost == 0;
-        const bool has_failed = case_.error("RETRY_EXC_ERR") != nullptr;
-        const bool is_slow = timeout && course_.answered >= 3 && course_.are_copies_answered &&
-                             course_.fastest_ns > *timeout;
-        if (late < (has_failed ? 1U : 2U) && !is_each && !is_slow)
-            return;
-        if (late < answered && !is_each && !is_slow)
-            return;
-        is_late_ = true;
-        const bool is_certain = is_slow || (late >= 2 && lost == 0);
-        Cause& cause = add(
-            Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
-            is_slow ? fmt::format("each request was retransmitted before its response arrived: the "
-                                  "fastest response took {}, and the ACK timeout is {}.",
-                                  milliseconds(course_.fastest_ns), milliseconds(*timeout))
-                    : fmt::format("{} requests were retransmitted although both copies arrived: "
-                                  "the ACK timeout is shorter than the time until the response "
-                                  "arrives.",
-                                  late + answered),
-            course_.cost_of(Why::AnswerLate));
-        cause.is_fatal = has_given_up();
-        const Episode* example = course_.first(Why::AnswerLate);
-        if (example == nullptr)
-            example = course_.first(Why::AnswerLost);
-        if (example == nullptr)
-            example = course_.first(Why::DataLost);
-        if (example == nullptr && !course_.episodes.empty())
-            example = &course_.episodes.front();
-        if (example != nullptr)
-            add_episode(cause, *example);
-        if (timeout && course_.fastest_ns > 0)
-            cause.try_this = fmt::format(
-                "Use a longer ACK timeout than {} (attribute timeout: 4.096 us * 2^n): {} is the "
-                "first n that leaves twice the time of the fastest response, {}.",
-                milliseconds(*timeout), least_timeout(2 * course_.fastest_ns),
-                milliseconds(course_.fastest_ns));
-        if (timeout && direction_.requester != nullptr && direction_.requester->timeout)
-            cause.add(value(direction_.requester->role,
-                            fmt::format("timeout {} ({})", *direction_.requester->timeout,
-                                        milliseconds(*timeout))));
-    }
-
-    // The smallest attribute whose time is longer.
-    static unsigned least_timeout(std::int64_t ns) {
-        constexpr unsigned most = 31;
-        unsigned n = 1;
-        while (n < most && (std::int64_t{4096} << n) <= ns)
-            ++n;
-        return n;
-    }
-
-    // From the requester's log, or from the connection manager's messages.
-    std::optional<std::int64_t> timeout_ns() const {
-        const LoggedQueuePair* requester = direction_.requester;
-        if (requester != nullptr && requester->ack_timeout_ns())
-            return requester->ack_timeout_ns();
-        return direction_.stream == nullptr ? std::nullopt
-                                            : direction_.stream->facts.retry.ack_timeout_ns;
-    }
-
     void loss(std::size_t count) {
         const std::int64_t cost = course_.cost_of(Why::LostBefore) +
                                   course_.cost_of(Why::LostBehind) + course_.cost_of(Why::DataLost);
+        // The path delivered all packets that the capture at the responder has.
+        const bool is_host =
+            case_.is_captured_at_responder() && count_losses(Why::LostBehind) == count;
         Cause& cause =
-            add(Code::Loss, Certainty::Likely,
-                fmt::format("packets were lost {}{}, and {} retransmitted.", times(count),
-                            pattern_of(course_.spacing), packets(course_.repeats, "was", "were")),
-                cost);
+            is_host ? add(Code::Loss, Certainty::Possible,
+                          fmt::format("{} retransmitted{}, although the first copy had arrived at "
+                                      "the responder's host: it dropped it, or it was late to "
+                                      "process it.",
+                                      packets(course_.repeats, "was", "were"),
+                                      pattern_of(course_.spacing)),
+                          cost)
+                    : add(Code::Loss, Certainty::Likely,
+                          fmt::format("packets were lost {}{}, and {} retransmitted.", times(count),
+                                      pattern_of(course_.spacing),
+                                      packets(course_.repeats, "was", "were")),
+                          cost);
+        if (is_host)
+            cause.try_this =
+                "Look at the responder's host for packets that it drops (ethtool -S, "
+                "nstat: UdpRcvbufErrors) and for a busy CPU.";
         cause.is_fatal = has_given_up();
-        for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost})
-            if (const Episode* episode = course_.first(why)) {
-                add_episode(cause, *episode);
-                break;
-            }
+        for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost}) {
+            const auto found = std::ranges::find_if(course_.episodes, [&](const Episode& episode) {
+                return episode.why == why && shows_loss(episode);
+            });
+            if (found == course_.episodes.end())
+                continue;
+            add_episode(case_, cause, *found);
+            break;
+        }
     }
 
     void answers_lost(std::size_t count) {
+        const bool is_host = case_.is_captured_at_requester();
         Cause& cause =
-            add(Code::AcksLost, Certainty::Likely,
-                fmt::format("requests were retransmitted {} although the capture has their "
-                            "responses: the responses were lost or late after they were captured.",
-                            times(count)),
-                course_.cost_of(Why::AnswerLost));
-        add_episode(cause, *course_.first(Why::AnswerLost));
+            is_host ? add(Code::TimeoutTooShort, Certainty::Possible,
+                          fmt::format("requests were retransmitted {} although their responses had "
+                                      "arrived at the requester's host: it was late to process "
+                                      "them.",
+                                      times(count)),
+                          course_.cost_of(Why::AnswerLost))
+                    : add(Code::AcksLost, Certainty::Likely,
+                          fmt::format("requests were retransmitted {} although the capture has "
+                                      "their responses: the responses were lost or late after they "
+                                      "were captured.",
+                                      times(count)),
+                          course_.cost_of(Why::AnswerLost));
+        if (is_host)
+            cause.try_this = "Look for a busy CPU at the requester, or use a longer ACK timeout.";
+        add_episode(case_, cause, *course_.first(Why::AnswerLost));
     }
 
     void reordering(std::size_t count) {
@@ -260,14 +245,14 @@ class Recovery {
                            fmt::format("packets arrived out of order {}.", times(count)),
                            course_.cost_of(Why::Reordered));
         const Episode* episode = course_.first(Why::Reordered);
-        add_episode(cause, episode != nullptr ? *episode : course_.episodes.front());
+        add_episode(case_, cause, episode != nullptr ? *episode : course_.episodes.front());
     }
 
     // Soft-RoCE's timer is not started again by each request, and may expire just after one was sent.
     // Then the copies have at least the distance of the timeout.
     bool may_be_a_running_timer() const {
         constexpr std::int64_t usual_ns = 67'108'864;  // timeout 14
-        const std::int64_t timeout = timeout_ns().value_or(usual_ns);
+        const std::int64_t timeout = ack_timeout_of(direction_).value_or(usual_ns);
         const Episode* last = nullptr;
         for (const Episode& one : course_.episodes) {
             if (one.why != Why::Doubled)
@@ -283,13 +268,14 @@ class Recovery {
         const std::size_t count = course_.count(Why::Doubled);
         if (count == 0 || may_be_a_running_timer())
             return;
-        Cause& cause = add(Code::NeedlessRetransmissions, Certainty::Likely,
-                           fmt::format("{} request packets arrived a second time, so soon that no "
-                                       "timer can have sent them: something on the path duplicates "
-                                       "packets, or the capture records them twice.",
-                                       count),
-                           0);
-        add_episode(cause, *course_.first(Why::Doubled));
+        Cause& cause =
+            add(Code::NeedlessRetransmissions, Certainty::Likely,
+                fmt::format("{} arrived a second time, so soon that no timer can have "
+                            "sent {}: something on the path duplicates packets, or the "
+                            "capture records them twice.",
+                            counted(count, "request packet"), count == 1 ? "it" : "them"),
+                0);
+        add_episode(case_, cause, *course_.first(Why::Doubled));
     }
 
     const Case& case_;

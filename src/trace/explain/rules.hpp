@@ -32,6 +32,9 @@ struct Case {
     bool is_captured_at_responder() const {
         return direction.stream != nullptr && whole.place == direction.stream->key.dst;
     }
+    bool is_captured_at_requester() const {
+        return direction.stream != nullptr && whole.place == direction.stream->key.src;
+    }
     /// Returns whether `earlier`, from the responder's log, is before `later`, from the capture.
     /// False if the clocks may differ by more than the interval.
     bool is_before(std::int64_t earlier, std::int64_t later) const;
@@ -65,6 +68,9 @@ void explain_silence(const Case& one, Causes& causes);
 /// Requests that arrived but have no response. Part of explain_silence(): the direction must have a
 /// stream, and its course a silent request.
 void explain_no_response(const Case& one, Causes& causes);
+/// Packets behind the silent request whose loss was reported. Part of explain_silence(): the course
+/// must have a silent request. Returns true if it added a cause.
+bool explain_reported(const Case& one, Causes& causes);
 /// Returns a fatal cause with the silent request, its last copy and the completion as evidence.
 Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string text);
 /// The two ends were configured differently.

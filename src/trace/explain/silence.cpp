@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "trace/explain/rules.hpp"
+#include "trace/explain/timers.hpp"
 
 namespace explain {
 namespace {
@@ -28,11 +29,13 @@ class Silence {
             large_responses_lost();
             return;
         }
-        if (case_.course.silent != nullptr && !is_known_beforehand() && was_reported())
+        if (case_.course.silent != nullptr && !is_known_beforehand() &&
+            explain_reported(case_, causes_))
             return;
         const bool repeats = case_.course.silent_copies.size() >= least_copies;
         if (error_ == nullptr && !repeats && !gave_up_over_answers()) {
-            never_arrived();
+            if (!was_abandoned())
+                never_arrived();
             return;
         }
         if (is_known_beforehand())
@@ -56,58 +59,6 @@ class Silence {
         });
     }
 
-    // A router or the peer reported that it dropped such a packet after the unanswered one was
-    // sent.
-    bool was_reported() {
-        if (direction_.stream == nullptr)
-            return false;
-        const flow::StreamKey& key = direction_.stream->key;
-        const auto& dropped = case_.whole.traffic.dropped();
-        const auto found = std::ranges::find_if(dropped, [&](const Dropped& one) {
-            return one.src == key.src && one.dst == key.dst && one.network == key.network &&
-                   one.src_port == direction_.stream->src_port &&
-                   one.frame > case_.course.silent->frame;
-        });
-        if (found == dropped.end())
-            return false;
-        report(*found).add(evidence(*found));
-        return true;
-    }
-
-    Cause& report(const Dropped& dropped) {
-        constexpr unsigned initial = 32;  // hosts send with 64 or more
-        const std::string by = case_.whole.logs.name_of(dropped.by, dropped.network);
-        const unsigned hop_limit = case_.course.silent->hop_limit;
-        switch (dropped.what) {
-            case wire::IcmpError::What::TimeExceeded:
-                return add(Code::PathBroken, Certainty::Certain,
-                           fmt::format("the router {} dropped packets because their hop limit ran "
-                                       "out: {}.",
-                                       by,
-                                       hop_limit < initial
-                                           ? fmt::format("the capture has them with hop limit {}",
-                                                         hop_limit)
-                                           : "routers send them in a circle"));
-            case wire::IcmpError::What::PortUnreachable:
-                return add(Code::WrongGid, Certainty::Certain,
-                           fmt::format("{} has no RoCE device: it reports that UDP port 4791 is "
-                                       "unreachable.",
-                                       by));
-            case wire::IcmpError::What::TooBig:
-                return add(Code::LargePacketsLost, Certainty::Certain,
-                           fmt::format(
-                               "the router {} dropped packets that are larger than the "
-                               "MTU of the next link{}.",
-                               by, dropped.mtu == 0 ? "" : fmt::format(", {} bytes", dropped.mtu)));
-            case wire::IcmpError::What::Unreachable:
-                break;
-        }
-        return add(Code::PathBroken, Certainty::Certain,
-                   fmt::format("{} dropped packets and reports that the destination is "
-                               "unreachable.",
-                               by));
-    }
-
     // Another rule explains the failure by the setup of both ends.
     bool is_known_beforehand() const {
         return std::ranges::any_of(causes_, [this](const Cause& cause) {
@@ -116,21 +67,27 @@ class Silence {
         });
     }
 
+    // The first response that acknowledges the newest request; nullptr: none.
+    const Seen* answer_to_newest() const {
+        const Seen* newest = case_.course.newest;
+        if (newest == nullptr)
+            return nullptr;
+        const auto answer = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
+            return one->frame > newest->frame && acknowledges(*one, newest->psn);
+        });
+        return answer == direction_.responses.end() ? nullptr : *answer;
+    }
+
     // No new request was sent, and the last one was retransmitted although its response was
     // captured.
     bool gave_up_over_answers() const {
         constexpr std::size_t most_retries = 7;  // retry_cnt has three bits
         const Seen* newest = case_.course.newest;
-        if (newest == nullptr)
-            return false;
-        const auto answer = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
-            return one->frame > newest->frame && !one->is_kind(AethKind::Nak) &&
-                   !one->is_kind(AethKind::RnrNak) && distance(newest->psn, one->psn) >= 0;
-        });
-        if (answer == direction_.responses.end())
+        const Seen* answer = answer_to_newest();
+        if (answer == nullptr)
             return false;
         const auto copies = std::ranges::count_if(direction_.requests, [&](const Seen* request) {
-            return request->frame > (*answer)->frame && request->psn == newest->psn;
+            return request->frame > answer->frame && request->psn == newest->psn;
         });
         return static_cast<std::size_t>(copies) >=
                (error_ != nullptr ? least_copies - 1 : most_retries);
@@ -139,10 +96,8 @@ class Silence {
     // Returns whether all attempts together take less time than a slow path or peer.
     bool is_impatient() const {
         constexpr std::int64_t patience_ns = 50'000'000;
-        const LoggedQueuePair* requester = direction_.requester;
-        const auto timeout = requester != nullptr ? requester->ack_timeout_ns() : std::nullopt;
-        return timeout && requester->retry_cnt &&
-               *timeout * static_cast<std::int64_t>(*requester->retry_cnt + 1) < patience_ns;
+        const auto retries = all_retries_of(direction_);
+        return retries && *retries < patience_ns;
     }
 
     Cause& add(Code code, Certainty certainty, std::string text) {
@@ -154,17 +109,41 @@ class Silence {
         const Seen& request = *case_.course.newest;
         const auto last = std::ranges::find(direction_.requests.rbegin(),
                                             direction_.requests.rend(), request.psn, &Seen::psn);
+        const char* until = error_ != nullptr ? "until it gave up" : "again and again";
         Cause& cause =
             is_impatient()
                 ? add(Code::TimeoutTooShort, Certainty::Likely,
-                      "the requester gave up before the responses could reach it.")
+                      fmt::format("the requester retransmitted a request {} before the response "
+                                  "could reach it: {}, and retry_cnt {} gives it {} in all.",
+                                  until, timeout_text(direction_), *direction_.requester->retry_cnt,
+                                  exact(*all_retries_of(direction_))))
+            : case_.is_captured_at_requester()
+                ? add(Code::AcksLost, Certainty::Possible,
+                      fmt::format("the responses to a request arrived at the requester's host, and "
+                                  "the requester retransmitted it {}: its device ignores them.",
+                                  until))
                 : add(Code::AcksLost, Certainty::Likely,
-                      fmt::format("the responder acknowledged each copy of a request, and the "
-                                  "requester retransmitted it {}: the responses do not reach it.",
-                                  error_ != nullptr ? "until it gave up" : "again and again"));
+                      fmt::format("the responder acknowledged a request, and the requester "
+                                  "retransmitted it {}: the responses do not reach it.",
+                                  until));
         cause.add(evidence(request));
-        cause.add(evidence(*case_.course.last_answer));
+        cause.add(evidence(*answer_to_newest()));
         cause.add(evidence(**last));
+    }
+
+    // The responder asked for a packet again, and nothing came.
+    bool was_abandoned() {
+        const auto silence = abandoned_for(case_);
+        if (!silence || is_known_beforehand())
+            return false;
+        const Seen& nak = *case_.course.last_answer;
+        Cause& cause =
+            add(Code::PathBroken, Certainty::Possible,
+                fmt::format("the responder asked for PSN {:#08x} again, and the requester sent "
+                            "nothing in the {} after that: it ended, or the NAK was lost.",
+                            nak.psn, exact(*silence)));
+        cause.add(evidence(nak));
+        return true;
     }
 
     // Of a message, only the last packet arrives, which is the only one that may be short.

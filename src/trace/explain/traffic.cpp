@@ -33,11 +33,11 @@ void Traffic::see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Pa
 
 void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                   std::uint64_t number, util::Bytes bytes) {
+    end_ns_ = t_ns;
     const auto key = flow::StreamKey::of(packet);
     if (!key)
         return see_dropped(frame, t_ns, packet, bytes);
     ++packets_;
-    end_ns_ = t_ns;
     if (packet.cm)
         see_cm(frame, t_ns, *key, packet);
     if (packet.opcode == nullptr || packet.malformed || packet.mad)

@@ -169,12 +169,11 @@ timeout-too-short certain, fatal, 18000 us
   client log: post_send  wr 1 SEND 8 B  PSN 0x000066 to 0x000066
   client log: wc  wr 1 RETRY_EXC_ERR
   frame 9: RC SEND Only  PSN 0x000066  8 B
-  frame 14: RC Acknowledge  PSN 0x000066  ACK, no flow control by credits
+  frame 10: RC Acknowledge  PSN 0x000066  ACK, no flow control by credits
   frame 13: RC SEND Only  PSN 0x000066  8 B
   frame 1: RC SEND Only  PSN 0x000064  8 B
   frame 3: RC Acknowledge  PSN 0x000064  ACK, no flow control by credits
-  frame 2: RC SEND Only  PSN 0x000064  8 B  (again)
-  client: timeout 11 (8.4 ms)
+  frame 2: RC SEND Only  PSN 0x000064  8 B  (again after 9.00 ms; timeout 11 is 8.39 ms)
 )");
 }
 
