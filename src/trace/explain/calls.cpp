@@ -85,8 +85,9 @@ void explain_calls(const Whole& whole, Causes& causes) {
             return one.call == event[key::call] && one.error == event[key::error];
         });
         add_fatal(causes, Code::CallFailed, Certainty::Certain,
-                  fmt::format("{} of {} failed with {}{}{}.", event[key::call], spoken(event.role),
-                              event[key::error], meaning == meanings.end() ? "" : ": ",
+                  fmt::format("the call {} of {} failed with {}{}{}.", event[key::call],
+                              spoken(event.role), event[key::error],
+                              meaning == meanings.end() ? "" : ": ",
                               meaning == meanings.end() ? std::string_view() : meaning->text),
                   event.role)
             .add(evidence(event));

@@ -329,9 +329,10 @@ class ConnectionManager {
                 continue;
             Cause& cause = add(
                 Code::CmNoAnswer, Certainty::Likely,
-                fmt::format("rdma_connect was called, and no event followed for {:.1f} s: there is "
-                            "no response to the ConnectRequest.",
-                            static_cast<double>(whole_.logs.end_of(call.role) - call.t_ns) / 1e9),
+                fmt::format(
+                    "the program called rdma_connect, and no event followed for {:.1f} s: there is "
+                    "no response to the ConnectRequest.",
+                    static_cast<double>(whole_.logs.end_of(call.role) - call.t_ns) / 1e9),
                 call.role);
             cause.add(evidence(call));
             if (whole_.has_capture && whole_.traffic.cm().empty())

@@ -131,7 +131,7 @@ class Programs {
         const LoggedQueuePair* pair = pair_of(event);
         Cause& cause =
             add(Code::SendQueueFull, Certainty::Certain,
-                fmt::format("{} was refused with ENOMEM: the send queue had no free slot.",
+                fmt::format("the send queue had no free slot: {} was refused with ENOMEM.",
                             event[key::call]),
                 pair == nullptr ? event.role : where_of(*pair, directions_, false));
         cause.add(evidence(event));

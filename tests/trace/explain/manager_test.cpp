@@ -278,7 +278,7 @@ TEST_F(Manager, shows_a_call_without_event) {
     EXPECT_EQ(causes(), R"(
 cm-no-answer likely, fatal
   client
-  rdma_connect was called, and no event followed for 1.0 s: there is no response to the ConnectRequest.
+  the program called rdma_connect, and no event followed for 1.0 s: there is no response to the ConnectRequest.
   client log: cm_call   rdma_connect  QP 0x000021
 )");
 }
@@ -290,7 +290,7 @@ TEST_F(Manager, shows_that_the_capture_has_no_request_of_a_call) {
     EXPECT_EQ(causes(), R"(
 cm-no-answer likely, fatal
   client
-  rdma_connect was called, and no event followed for 1.5 s: there is no response to the ConnectRequest.
+  the program called rdma_connect, and no event followed for 1.5 s: there is no response to the ConnectRequest.
   client log: cm_call   rdma_connect  QP 0x000021
   client: the capture has no ConnectRequest
 )");

@@ -28,7 +28,7 @@ TEST_F(WorkQueue, of_sends_that_is_full) {
     EXPECT_EQ(causes(), R"(
 send-queue-full certain, fatal
   client → server, QP 0x000011
-  ibv_post_send was refused with ENOMEM: the send queue had no free slot.
+  the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000021  wr 9
   client: max_send_wr 16, 3 requests posted, 1 completions polled
 )");
@@ -40,7 +40,7 @@ TEST_F(WorkQueue, of_sends_that_is_full_with_unknown_size) {
     EXPECT_EQ(causes(), R"(
 send-queue-full certain, fatal
   client, QP 0x000021
-  ibv_post_send was refused with ENOMEM: the send queue had no free slot.
+  the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000021  wr 9
 )");
 }
@@ -51,7 +51,7 @@ TEST_F(WorkQueue, of_an_unknown_queue_pair_that_is_full) {
     EXPECT_EQ(causes(), R"(
 send-queue-full certain, fatal
   client
-  ibv_post_send was refused with ENOMEM: the send queue had no free slot.
+  the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000022  wr 9
 )");
 }
@@ -65,7 +65,7 @@ TEST_F(WorkQueue, of_the_newest_queue_pair_of_the_program_that_is_full) {
     EXPECT_EQ(causes(), R"(
 send-queue-full certain, fatal
   client, QP 0x000021
-  ibv_post_send was refused with ENOMEM: the send queue had no free slot.
+  the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000021  wr 9
   client: max_send_wr 5, 0 requests posted, 0 completions polled
 )");
