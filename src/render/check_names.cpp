@@ -32,7 +32,9 @@ constexpr auto reasons = std::to_array<Reason>({
     {"rcvd_seq_err", "rxe counts only NAKs that also acknowledge a packet"},
     {"completer_retry_err",
      "rxe counts its decisions to retry, also if several lead to one retransmission"},
-    {"retry_exceeded_err", "a queue pair that was destroyed earlier did not exceed its retries"},
+    {"retry_exceeded_err",
+     "host only: the requester gave up where no retransmission shows it, as while it waits for a "
+     "receive; capture only: the queue pair was destroyed before its last retry"},
 });
 
 std::string times(std::string_view what, const std::vector<std::int64_t>& values) {

@@ -40,6 +40,7 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::NakIgnored, "nak-ignored", "9.7.6.1", true},
     {Code::RnrEarly, "rnr-early", "9.7.5.2.8", false},
     {Code::TimeoutEarly, "timeout-early", "9.7.6.1.3", true},
+    {Code::RetriesExceeded, "retries-exceeded", "9.7.6.1.3", true},
 });
 
 constexpr bool is_in_order() {

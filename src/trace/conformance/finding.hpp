@@ -38,6 +38,8 @@ enum class Code : std::uint8_t {
     NakIgnored,
     RnrEarly,
     TimeoutEarly,
+    RetriesExceeded,
+    Last = RetriesExceeded,
 };
 
 /// "ack-beyond".

@@ -125,6 +125,7 @@ Requester::Sent* Requester::holder_of(ExtendedPsn place) {
 void Requester::arrived(const ObservedPacket& response) {
     if (response.is_damaged || !is_begun_)
         return;
+    silent_timeouts_ = 0;
     const ExtendedPsn place = sequence_.extend(response.psn);
     if (place >= next_ || response.is_fatal_nak())
         return;  // an invalid PSN, or the end of the queue pair

@@ -43,6 +43,8 @@ class Requester {
     /// With Keep::Window, the newest.
     const std::vector<Resend>& resends() const { return resends_; }
     std::uint64_t repeated_packets() const { return repeated_packets_; }
+    /// Retransmissions by the timer.
+    std::uint64_t timeouts() const { return timeouts_; }
     /// Retransmissions that no RNR NAK caused.
     std::uint64_t retries() const { return retries_; }
     /// NAKs with a PSN that acknowledged something new.
@@ -89,6 +91,7 @@ class Requester {
     void drop_stale(std::int64_t now_ns);
     void go_back(const ObservedPacket& request, ExtendedPsn place);
     GoBack asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend);
+    void count_timeout(const ObservedPacket& request, ExtendedPsn place);
     GoBack without_asking(const ObservedPacket& request, ExtendedPsn place);
     void compare(const ObservedPacket& request, ExtendedPsn place);
     // requester.cpp
@@ -117,6 +120,10 @@ class Requester {
     std::size_t ended_ = 0;  // number of finished resends_
     std::int64_t last_sent_ns_ = 0;
     std::uint64_t timeouts_in_a_row_ = 0;
+    // Without any response in between.
+    std::uint64_t silent_timeouts_ = 0;
+    std::int64_t last_timeout_ns_ = 0;
+    std::uint64_t timeouts_ = 0;
     std::uint64_t repeated_packets_ = 0;
     std::uint64_t retries_ = 0;
     std::uint64_t naks_that_acknowledged_ = 0;

@@ -1,5 +1,6 @@
 // Causes of retransmissions, and comparison with the original requests.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,10 @@ namespace {
 
 // Minimum for an unknown timer (4.096 us * 2^n): shorter ones are not in use.
 constexpr std::int64_t least_timeout_ns = 1'000'000;
+// A timer of Linux may expire one tick early, because its time is rounded to ticks; HZ is 100 or more.
+constexpr std::int64_t tick_ns = 10'000'000;
+// Clocks of the requester and of the capture may differ so much.
+constexpr double clock_share = 1e-3;
 
 double milliseconds(std::int64_t ns) {
     return static_cast<double>(ns) / 1e6;
@@ -37,6 +42,8 @@ void Requester::go_back(const ObservedPacket& request, ExtendedPsn place) {
     if (resend.cause == GoBack::None && !resend.asked_by)
         resend.cause = without_asking(request, place);
     timeouts_in_a_row_ = resend.cause == GoBack::Timeout ? timeouts_in_a_row_ + 1 : 0;
+    if (resend.cause == GoBack::Timeout)
+        count_timeout(request, place);
     retries_ += resend.cause == GoBack::RnrNak ? 0 : 1;
     resends_.push_back(resend);
 }
@@ -64,7 +71,7 @@ GoBack Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, R
     if (fits(rnr_)) {
         const double waited = milliseconds(request.t_ns - rnr_->response.t_ns);
         const double timer = rnr_->response.aeth.rnr_timer_ms().value_or(0);
-        if (waited < timer)
+        if (waited < timer * (1 - clock_share))
             report(Code::RnrEarly, request,
                    fmt::format(
                        "PSN {:#08x} retransmitted {:.3f} ms after an RNR NAK that asks for {} ms",
@@ -108,6 +115,28 @@ GoBack Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, R
     return GoBack::None;
 }
 
+// A requester without any response ends its queue pair after retry_cnt retransmissions. Another host may
+// have sent a packet with other contents.
+void Requester::count_timeout(const ObservedPacket& request, ExtendedPsn place) {
+    constexpr std::uint32_t without_limit = 7;  // of Soft-RoCE
+    ++timeouts_;
+    const Sent* original = holder_of(place);
+    if (original == nullptr || original->form != request.form)
+        return;
+    // What a timer sends again may be several resends.
+    const std::int64_t timeout = facts_.retry.ack_timeout_ns.value_or(least_timeout_ns);
+    if (request.t_ns - std::exchange(last_timeout_ns_, request.t_ns) < timeout / 4 * 3)
+        return;
+    ++silent_timeouts_;
+    const std::uint32_t most = facts_.retry.retry_count.value_or(without_limit);
+    if (most != without_limit && silent_timeouts_ == std::uint64_t{most} + 1)
+        report(
+            Code::RetriesExceeded, request,
+            fmt::format("PSN {:#08x} retransmitted by the timer {} times without a response, and "
+                        "retry_cnt is {}",
+                        request.psn, silent_timeouts_, most));
+}
+
 // Without a response, the timer is the cause: it starts with the oldest unacknowledged packet.
 GoBack Requester::without_asking(const ObservedPacket& request, ExtendedPsn place) {
     if (place < acknowledged_at(request.t_ns - lag_ns)) {
@@ -135,7 +164,8 @@ GoBack Requester::without_asking(const ObservedPacket& request, ExtendedPsn plac
         return GoBack::Timeout;
     }
     // The device starts its timer some time before the link emulator sees the packet.
-    if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3)
+    if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3 &&
+        waited < *facts_.retry.ack_timeout_ns - tick_ns)
         report(
             Code::TimeoutEarly, request,
             fmt::format(

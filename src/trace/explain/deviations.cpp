@@ -18,7 +18,8 @@ using conformance::Finding;
 // Timers differ from the specification on many devices, and what they cost is explained elsewhere.
 bool is_not_about_timers(conformance::Code code) {
     return code != conformance::Code::TimeoutEarly && code != conformance::Code::RnrEarly &&
-           code != conformance::Code::ResendWithoutCause;
+           code != conformance::Code::ResendWithoutCause &&
+           code != conformance::Code::RetriesExceeded;
 }
 
 bool is_about_contents(conformance::Code code) {

@@ -17,7 +17,7 @@ TEST(Codes, are_different_and_documented_with_their_sections) {
     std::stringstream text;
     text << file.rdbuf();
     std::set<std::string_view> names;
-    for (int i = 0; i <= static_cast<int>(Code::TimeoutEarly); ++i) {
+    for (int i = 0; i <= static_cast<int>(Code::Last); ++i) {
         const auto code = static_cast<Code>(i);
         EXPECT_TRUE(names.insert(name(code)).second) << name(code);
         EXPECT_NE(text.str().find(fmt::format("\n| `{}` | {} | ", name(code), section(code))),

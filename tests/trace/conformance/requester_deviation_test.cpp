@@ -118,6 +118,88 @@ TEST_F(Deviations, a_repeat_that_does_not_wait_as_the_rnr_nak_says) {
     expect("rnr-early", wrong);
 }
 
+// {nanoseconds from the RNR NAK to the repeat, deviation}. It asks for 0.64 ms; the frames add 15 us.
+class RnrWait : public Deviations,
+                public testing::WithParamInterface<std::pair<std::int64_t, bool>> {};
+
+TEST_P(RnrWait, may_differ_by_the_error_of_clocks) {
+    trace_.pass(send_one(0));
+    trace_.pass(rnr(0, 0));
+    trace_.wait(GetParam().first);
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    EXPECT_EQ(trace_.report().findings.size(), GetParam().second ? 1U : 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RnrWait,
+                         testing::Values(std::pair(620'000, true), std::pair(634'500, false)));
+
+// {nanoseconds between the copies, deviation}. The timeout is 20 ms; a tick of Linux may take 10 ms.
+class EarlyTimer : public Deviations,
+                   public testing::WithParamInterface<std::pair<std::int64_t, bool>> {};
+
+TEST_P(EarlyTimer, is_early_by_more_than_a_tick) {
+    trace_.pass(send_one(0));
+    trace_.wait(GetParam().first);
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(acknowledge(0, 1));
+    EXPECT_EQ(trace_.report().findings.size(), GetParam().second ? 1U : 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EarlyTimer,
+                         testing::Values(std::pair(9'000'000, true), std::pair(11'000'000, false)));
+
+// A stalled host sends the first copy late, and its timer has begun before.
+TEST_F(Deviations, one_early_timer_of_a_hundred_is_not_judged) {
+    std::uint32_t psn = 0;
+    for (; psn < 99; ++psn) {
+        trace_.lose(send_one(psn));
+        trace_.time_out();
+        trace_.pass(send_one(psn));
+        trace_.pass(acknowledge(psn, psn + 1));
+    }
+    trace_.pass(send_one(psn));
+    trace_.pass(send_one(psn));
+    trace_.pass(acknowledge(psn, psn + 1));
+    trace_.pass(acknowledge(psn, psn + 1));
+    const auto report = trace_.report();
+    EXPECT_TRUE(report.findings.empty());
+    EXPECT_EQ(report.unknowable.size(), 1U);
+}
+
+// {retransmissions, deviation}. retry_cnt is 3.
+class Retries : public Deviations, public testing::WithParamInterface<std::pair<int, bool>> {};
+
+TEST_P(Retries, without_a_response_are_limited) {
+    trace_.lose(send_one(0));
+    for (int i = 0; i < GetParam().first; ++i) {
+        trace_.time_out();
+        trace_.lose(send_one(0));
+    }
+    const auto report = trace_.report();
+    EXPECT_EQ(codes(report), GetParam().second ? "retries-exceeded" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Retries,
+                         testing::Values(std::pair(3, false), std::pair(4, true),
+                                         std::pair(9, true)));
+
+TEST_F(Deviations, retries_that_a_response_interrupts_are_not_added_up) {
+    for (std::uint32_t psn = 0; psn < 3; ++psn) {
+        trace_.lose(send_one(psn));
+        for (int i = 0; i < 3; ++i) {
+            trace_.time_out();
+            if (i < 2)
+                trace_.lose(send_one(psn));
+            else
+                trace_.pass(send_one(psn));
+        }
+        trace_.pass(acknowledge(psn, psn + 1));
+    }
+    EXPECT_TRUE(trace_.report().findings.empty());
+}
+
 TEST_F(Deviations, a_nak_that_only_the_timer_answers) {
     trace_.lose(send_one(0));
     trace_.pass(send_one(1));

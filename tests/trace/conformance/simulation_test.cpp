@@ -20,7 +20,7 @@ struct Chances {
 class Simulation {
   public:
     Simulation(std::uint32_t seed, std::uint32_t first, const Chances& chances)
-        : random_(seed), chances_(chances), first_(first), trace_(first) {
+        : random_(seed), chances_(chances), first_(first), trace_(first, no_limit) {
         for (std::uint32_t psn = 0; psn < 200;) {
             const bool is_read = chance(200);
             for (std::uint32_t i = 0; i < (is_read ? read_psns : 1); ++i)
@@ -55,6 +55,7 @@ class Simulation {
 
   private:
     static constexpr std::uint32_t no_read = UINT32_MAX;
+    static constexpr std::uint32_t no_limit = 7;  // retry_cnt, as in Soft-RoCE
 
     bool chance(unsigned of_a_thousand) { return random_() % 1000 < of_a_thousand; }
     std::uint32_t psn(std::uint32_t place) const { return (first_ + place) & wire::Psn::mask; }

@@ -24,7 +24,7 @@ inline constexpr std::int64_t timeout_ns = 20'000'000;
 class Trace {
   public:
     /// If `first_psn` is nullopt, the checker does not know the queue pairs.
-    explicit Trace(std::optional<std::uint32_t> first_psn = 0) {
+    explicit Trace(std::optional<std::uint32_t> first_psn = 0, std::uint32_t retry_count = 3) {
         if (!first_psn)
             return;
         flow::KnownQueuePair pair{.host = std::nullopt,
@@ -32,7 +32,7 @@ class Trace {
                                   .dest_qpn = there.qpn,
                                   .path_mtu = mtu,
                                   .sq_psn = wire::Psn(*first_psn),
-                                  .retry = {.ack_timeout_ns = timeout_ns, .retry_count = 3}};
+                                  .retry = {.ack_timeout_ns = timeout_ns, .retry_count = retry_count}};
         tracker_.know(pair);
         std::swap(pair.qpn, pair.dest_qpn);
         pair.sq_psn.reset();
