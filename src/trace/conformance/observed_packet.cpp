@@ -49,7 +49,7 @@ ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packe
     if (packet.atomic_ack_eth)
         seen.value = packet.atomic_ack_eth->origremdt;
     util::Digest digest = form_of(packet);
-    seen.form = digest.value();
+    seen.form = packet.truncated ? 0 : digest.value();
     digest.add(packet.payload);
     seen.digest = digest.value();
     seen.is_cut = packet.payload.size() < packet.payload_length;

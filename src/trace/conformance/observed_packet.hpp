@@ -28,7 +28,8 @@ struct ObservedPacket : flow::Seen {
     Fate fate = Fate::Passed;  ///< of a sent frame
     std::uint64_t copy = 0;    ///< of a sent frame: its first copy after the link; 0: none
     std::uint64_t value = 0;   ///< returned by an ATOMIC Acknowledge
-    std::uint64_t form = 0;    ///< digest of the header fields that a retransmission must keep
+    /// Digest of the header fields that a retransmission must keep; 0: the capture lacks some.
+    std::uint64_t form = 0;
     std::uint64_t digest = 0;  ///< digest of these and the captured payload
     bool is_cut = false;       ///< the capture lacks a part of the payload
 };

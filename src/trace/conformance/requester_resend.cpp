@@ -189,6 +189,8 @@ void Requester::compare(const ObservedPacket& request, ExtendedPsn place) {
     } else if (skipped == 0 && request.digest == original->digest) {
         return;
     }
+    if (request.form == 0 || original->form == 0)
+        return;
     // A retransmitted SEND reads its buffer again.
     const bool is_payload = skipped == 0 && request.form == original->form;
     if (is_payload && (request.is_cut || original->is_cut))

@@ -127,7 +127,9 @@ void Tracker::count(Stream& stream, std::int64_t time, const wire::Packet& packe
     if (stream.packets++ == 0)
         stream.first_ns = time;
     stream.last_ns = std::max(stream.last_ns, time);
-    stream.wire_bytes += wire_length;
+    // A mirror may have cut the frame, which the capture file does not record.
+    stream.wire_bytes +=
+        std::max<std::size_t>(wire_length, packet.trail.find(wire::Header::Icrc).end);
     count_marks(stream.marks, packet);
     stream.malformed += packet.malformed ? 1 : 0;
     if (!packet.icrc)

@@ -61,6 +61,19 @@ TEST_F(DeviationsFound, a_cut_packet_is_not_compared) {
     EXPECT_EQ(causes().find("buffer-reused"), std::string::npos);
 }
 
+TEST_F(DeviationsFound, a_packet_without_its_last_headers_is_not_compared) {
+    connect();
+    auto made = packet(to_server, opcode::write_only, 100, 64);
+    made.reth = wire::Reth{.va = 0x1000, .rkey = 7, .dmalen = 64};
+    const auto frame = wire::encode(made);
+    const std::size_t without_reth = 60;
+    add(frame);
+    wait(67 * ms);
+    add(frame, without_reth);
+    add(frame, without_reth);
+    EXPECT_EQ(causes().find("other contents"), std::string::npos);
+}
+
 TEST_F(DeviationsFound, a_read_without_data_while_later_requests_are_acknowledged) {
     add(flow_test::read(to_server, 100, 8));
     send(101);

@@ -15,6 +15,15 @@ TEST_F(RequestPsns, count_by_one) {
     EXPECT_EQ(conversation().forward.messages[0], 5U);
 }
 
+// A mirror cuts frames, and the capture does not record their length.
+TEST_F(RequestPsns, of_cut_frames_have_all_their_bytes) {
+    constexpr std::size_t kept = 64;
+    const auto frame = wire::encode(packet(there, opcode::send_only, 100, 600));
+    feed_.add(util::Bytes(frame).first(kept), kept);
+    EXPECT_EQ(conversation().forward.wire_bytes, frame.size());
+    EXPECT_EQ(conversation().forward.payload_bytes, 600U);
+}
+
 TEST_F(RequestPsns, wrap_at_24_bits) {
     send(0xfffffe, 5);
     expect_undisturbed();
