@@ -122,9 +122,9 @@ std::optional<std::int64_t> abandoned_for(const Case& one) {
         return std::nullopt;
     const std::int64_t asked = last->is_rnr_nak() ? wait_of(last->aeth.code()) : 0;
     // A timer expires after at most four times its value (IBTA volume 1, 9.7.6.1.3).
-    const std::int64_t patience = least_ns + asked + 4 * ack_timeout_of(direction).value_or(0);
+    const std::int64_t limit = least_ns + asked + 4 * ack_timeout_of(direction).value_or(0);
     const std::int64_t silence = end_of(one) - last->t_ns;
-    return silence >= patience ? std::optional(silence) : std::nullopt;
+    return silence >= limit ? std::optional(silence) : std::nullopt;
 }
 
 std::size_t timed_out(const Case& one, Why why) {

@@ -27,12 +27,13 @@ class Trace {
     explicit Trace(std::optional<std::uint32_t> first_psn = 0, std::uint32_t retry_count = 3) {
         if (!first_psn)
             return;
-        flow::KnownQueuePair pair{.host = std::nullopt,
-                                  .qpn = back.qpn,
-                                  .dest_qpn = there.qpn,
-                                  .path_mtu = mtu,
-                                  .sq_psn = wire::Psn(*first_psn),
-                                  .retry = {.ack_timeout_ns = timeout_ns, .retry_count = retry_count}};
+        flow::KnownQueuePair pair{
+            .host = std::nullopt,
+            .qpn = back.qpn,
+            .dest_qpn = there.qpn,
+            .path_mtu = mtu,
+            .sq_psn = wire::Psn(*first_psn),
+            .retry = {.ack_timeout_ns = timeout_ns, .retry_count = retry_count}};
         tracker_.know(pair);
         std::swap(pair.qpn, pair.dest_qpn);
         pair.sq_psn.reset();
