@@ -131,10 +131,22 @@ class Silence {
         cause.add(evidence(**last));
     }
 
+    // The last request is so far ahead of the PSN that the responder expects that hardly so many
+    // packets were lost before it: another host can have sent it, and its requester has nothing to
+    // retransmit.
+    bool is_stray() const {
+        constexpr std::int32_t most_lost = 256;
+        const Seen& nak = *case_.course.last_answer;
+        return nak.is_sequence_nak() &&
+               distance(nak.psn, direction_.requests.back()->psn) > most_lost &&
+               std::ranges::none_of(direction_.requests,
+                                    [&](const Seen* one) { return one->psn == nak.psn; });
+    }
+
     // The responder asked for a packet again, and nothing came.
     bool was_abandoned() {
         const auto silence = abandoned_for(case_);
-        if (!silence || is_known_beforehand())
+        if (!silence || is_known_beforehand() || is_stray())
             return false;
         const Seen& nak = *case_.course.last_answer;
         Cause& cause =

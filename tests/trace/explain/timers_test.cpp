@@ -107,6 +107,16 @@ TEST_F(Timers, of_a_requester_that_has_nothing_to_send) {
     EXPECT_FALSE(last_.has_failed);
 }
 
+// So many packets are hardly lost at once.
+TEST_F(Timers, of_a_request_far_ahead_in_the_name_of_a_requester) {
+    send(100);
+    ack(100);
+    send(102 + 256);
+    nak(101, syndrome::psn_error);
+    goes_on(3 * s);
+    EXPECT_EQ(causes(), "");
+}
+
 // The RNR NAK is older, and the requester has obeyed it.
 TEST_F(Timers, of_a_receiver_that_is_ready_later_are_not_blamed_for_the_end) {
     send(100);
