@@ -15,6 +15,10 @@ using wire::Psn;
 constexpr std::int64_t soon_ns = 200'000;
 constexpr std::size_t most_jumps = 2;
 
+bool requires_response(const Seen& request) {
+    return request.ack_req || request.wants_data();
+}
+
 bool asks_for_ack(const Seen& request) {
     return request.ack_req && !request.is(Operation::RdmaReadRequest);
 }
@@ -85,7 +89,7 @@ void Walk::ask(const Seen& request) {
         course_.jumps.emplace_back(last_, &request);
     if (!newest_asked_ || distance(*newest_asked_, request.psn) > 0) {
         newest_asked_ = request.psn;
-        course_.asked += request.ack_req || request.is(Operation::RdmaReadRequest) ? 1 : 0;
+        course_.asked += requires_response(request) ? 1 : 0;
     }
     const std::uint32_t width = request.psn_count(path_mtu_);
     if (!has_begun_) {
@@ -112,6 +116,8 @@ void Walk::ask(const Seen& request) {
         come_again(request, width);
     }
     last_ = &request;
+    if (requires_response(request))
+        due_frame_ = request.frame;
 }
 
 void Walk::pass(const Seen& request, std::uint32_t width) {
@@ -208,6 +214,7 @@ void Walk::judge(const Seen& request, const Sent& sent) {
     if (!is_copy(request, *sent.last))
         return;
     Episode episode{Why::Unanswered, sent.last, &request, sent.answer};
+    episode.was_due = due_frame_ >= sent.last->frame;
     if (damaged_frame_ >= sent.last->frame)
         episode.why = Why::Damaged;
     else if (rnr_ != nullptr && rnr_->frame > sent.last->frame)

@@ -21,7 +21,7 @@ namespace explain {
 
 /// Why a request packet was retransmitted, or arrived out of order.
 enum class Why : std::uint8_t {
-    LostBefore,  ///< it was missing at the capture point, and captured later
+    LostBefore,  ///< it, or a request behind it, was missing at the capture point, and captured later
     LostBehind,  ///< it was captured, but did not reach the responder
     Reordered,   ///< it was missing for a short time, and the original arrived
     AnswerLost,  ///< its acknowledgement was captured before the retransmission
@@ -43,6 +43,8 @@ struct Episode {
     const Seen* answer = nullptr;  ///< the NAK or acknowledgement that shows it; may be nullptr
     std::int64_t cost_ns = 0;
     std::size_t packets = 1;  ///< retransmitted in one sequence, beginning with `again`
+    /// A request captured between the two copies, or the first one, requires a response.
+    bool was_due = false;
 };
 
 /// Packets with a wrong ICRC of one kind, and the first of them.
@@ -193,6 +195,7 @@ class Walk {
     const Seen* nak_ = nullptr;
     const Seen* rnr_ = nullptr;
     std::uint64_t damaged_frame_ = 0;  // of the newest damaged packet before the request
+    std::uint64_t due_frame_ = 0;      // of the newest request that requires a response
     std::optional<wire::Psn> newest_asked_;
     bool in_episode_ = false;
     std::optional<std::uint64_t> broken_at_;  // number of message ends before the newest gap

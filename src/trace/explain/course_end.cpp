@@ -98,8 +98,11 @@ void Walk::settle(Episode& episode) const {
     if (known == sent_.end() || known->second.answer == nullptr)
         return;
     episode.answer = known->second.answer;
-    // Every copy that arrives is acknowledged.
-    episode.why = known->second.answers > 1 ? Why::AnswerLate : Why::LostBehind;
+    // Every copy that arrives is acknowledged, if a response is due: otherwise, the requester waited
+    // for the response to a later request.
+    episode.why = known->second.answers > 1 ? Why::AnswerLate
+                  : episode.was_due         ? Why::LostBehind
+                                            : Why::LostBefore;
 }
 
 Course Walk::finish(const Direction& direction) {

@@ -312,6 +312,33 @@ loss possible, 67001 us
 )");
 }
 
+// The first packet of a message requires no response: the requester waited for that to the last one,
+// which the path lost.
+TEST_F(Timers, of_a_message_whose_end_had_not_arrived_are_the_paths) {
+    capture_at_server();
+    connect();
+    for (int copy = 0; copy < 2; ++copy) {
+        add(packet(to_server, opcode::send_first, 100, 1024));
+        wait(copy == 0 ? 67 * ms : 0);
+    }
+    send(101);
+    ack(101);
+    EXPECT_EQ(answered(), "loss likely");
+    EXPECT_EQ(first().text, "packets were lost once, and 1 packet was retransmitted.");
+}
+
+TEST_F(Timers, of_a_message_whose_end_had_arrived_are_the_hosts) {
+    capture_at_server();
+    connect();
+    for (int copy = 0; copy < 2; ++copy) {
+        add(packet(to_server, opcode::send_first, 100, 1024));
+        send(101);
+        wait(copy == 0 ? 67 * ms : 0);
+    }
+    ack(101);
+    EXPECT_EQ(answered(), "loss possible");
+}
+
 // It refused the only other request.
 TEST_F(Timers, of_a_receiver_are_no_acknowledgement_of_a_smaller_request) {
     send(100, 8);
