@@ -13,6 +13,7 @@
 #include "support/connection_agreement.hpp"
 #include "support/process.hpp"
 #include "support/tool.hpp"
+#include "support/verdict_agreement.hpp"
 
 namespace {
 
@@ -113,6 +114,17 @@ TEST(Samples, have_connections_that_all_commands_agree_on) {
     for (const fs::path& capture : captures())
         connections += support::expect_connections_agree(capture.string());
     EXPECT_GT(connections, 50U);
+}
+
+// With both logs, with one, and without any.
+TEST(Samples, have_verdicts_that_no_other_command_contradicts) {
+    for (const fs::path& capture : captures()) {
+        const fs::path run = capture.parent_path();
+        support::expect_verdicts_agree({run.string()});
+        support::expect_verdicts_agree({capture.string()});
+        for (const char* log : {"client.jsonl", "server.jsonl"})
+            support::expect_verdicts_agree({capture.string(), "--log", (run / log).string()});
+    }
 }
 
 TEST(Samples, name_the_cause_of_each_packet_that_the_timeline_gives_one) {

@@ -10,6 +10,7 @@
 #include "support/connection_agreement.hpp"
 #include "support/tool.hpp"
 #include "support/tshark.hpp"
+#include "support/verdict_agreement.hpp"
 
 namespace support {
 
@@ -40,6 +41,7 @@ void expect_whole(const LabRun& run) {
 void expect_connections_agree(const LabRun& run) {
     expect_connections_agree(run.file("wire.pcapng"),
                              {run.file("client.jsonl"), run.file("server.jsonl")});
+    expect_verdicts_agree({run.dir});
 }
 
 void expect_counted(const LabRun& run) {
