@@ -26,6 +26,7 @@ util::Json half_json(const HalfReport& half) {
     return {{"requests", half.requests},
             {"responses", half.responses},
             {"repeated", half.repeated},
+            {"copied", half.copied},
             {"lost", half.lost},
             {"doubled", half.doubled},
             {"reordered", half.reordered},

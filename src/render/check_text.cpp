@@ -131,6 +131,12 @@ class Text {
         const auto also = [&](const std::string& clause, util::TextRole role) {
             remark(clause, 20, role);
         };
+        if (one.copied != 0)
+            also(
+                fmt::format("{} of them captured again with the same IP identification: sent once, "
+                            "and copied before the capture",
+                            one.copied),
+                util::TextRole::Dim);
         if (one.events() != 0)
             also(events(one), util::TextRole::Dim);
         if (one.unknowable != 0)

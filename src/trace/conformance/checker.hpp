@@ -34,6 +34,7 @@ struct HalfReport {
     std::uint64_t requests = 0;  ///< packets sent, including retransmissions
     std::uint64_t responses = 0;
     std::uint64_t repeated = 0;  ///< retransmitted request packets
+    std::uint64_t copied = 0;    ///< request packets captured again that were sent once
     std::uint64_t lost = 0;      ///< requests and responses, by the link emulator
     std::uint64_t doubled = 0;
     std::uint64_t reordered = 0;

@@ -65,6 +65,7 @@ void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t c
     out.corrupted = counts.corrupted;
     out.changed = counts.changed;
     out.repeated = requester.repeated_packets();
+    out.copied = requester.copied_packets();
     out.first_psn = half.facts.first_psn;
     out.is_told = half.facts.is_told;
     out.began_in_the_middle = out.requests != 0 && responder.began_in_the_middle();

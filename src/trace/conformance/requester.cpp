@@ -50,6 +50,7 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
                fmt::format("a new request with PSN {:#08x}, but {:#08x} to {:#08x} must be "
                            "retransmitted first",
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(next_ - 1)));
+    ids_.see(request);
     const std::uint32_t psns = request.psn_count(facts_.path_mtu);
     sent_.push_back({.place = place,
                      .psns = psns,
@@ -62,7 +63,8 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
                      .last_ns = request.t_ns,
                      .is_read = request.is(wire::Operation::RdmaReadRequest),
                      .wants_data = request.wants_data(),
-                     .is_cut = request.is_cut});
+                     .is_cut = request.is_cut,
+                     .ip_id = request.ip_id});
     next_ = cursor_ = place + psns;
     sequence_.move_to(next_);
     constexpr std::size_t often = 64;  // requests
@@ -94,6 +96,12 @@ void Requester::forget() {
 }
 
 void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
+    Sent* original = holder_of(place);
+    if (original != nullptr && original->form == request.form &&
+        ids_.are_one(original->ip_id, request, request.t_ns - original->last_ns)) {
+        ++copied_packets_;
+        return;
+    }
     const bool goes_on = cursor_ < next_ && place >= cursor_ && !resends_.empty();
     // Packets acknowledged in the meantime may be skipped.
     const bool skips = place > cursor_ && acknowledged_ < place;
@@ -110,8 +118,10 @@ void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
     if (resend.packets == 1 || sequence_.extend(resend.last_psn) < cursor_ - 1)
         resend.last_psn = sequence_.psn_of(cursor_ - 1);
     compare(request, place);
-    if (Sent* original = holder_of(place))
+    if (original != nullptr) {
         original->last_ns = request.t_ns;
+        original->ip_id = request.ip_id;
+    }
 }
 
 Requester::Sent* Requester::holder_of(ExtendedPsn place) {

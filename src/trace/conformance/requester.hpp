@@ -43,6 +43,8 @@ class Requester {
     /// With Keep::Window, the newest.
     const std::vector<Resend>& resends() const { return resends_; }
     std::uint64_t repeated_packets() const { return repeated_packets_; }
+    /// Packets that were captured a second time, but were sent once: copies of the path.
+    std::uint64_t copied_packets() const { return copied_packets_; }
     /// Retransmissions by the timer.
     std::uint64_t timeouts() const { return timeouts_; }
     /// Retransmissions that no RNR NAK caused.
@@ -66,6 +68,7 @@ class Requester {
         bool is_read = false;
         bool wants_data = false;
         bool is_cut = false;
+        std::uint16_t ip_id = 0;  // of the newest copy
     };
     struct Asked {  // a response that demands go-back-N
         ExtendedPsn place = 0;
@@ -125,6 +128,8 @@ class Requester {
     std::int64_t last_timeout_ns_ = 0;
     std::uint64_t timeouts_ = 0;
     std::uint64_t repeated_packets_ = 0;
+    std::uint64_t copied_packets_ = 0;
+    flow::PacketIds ids_;
     std::uint64_t retries_ = 0;
     std::uint64_t naks_that_acknowledged_ = 0;
     std::optional<std::uint64_t> gave_up_after_;

@@ -125,6 +125,7 @@ void Walk::pass(const Seen& request, std::uint32_t width) {
     course_.ends += request.opcode->ends_message() ? 1 : 0;
     course_.newest = &request;
     next_ = request.psn + width;
+    ids_.see(request);
     sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
     if (request.is(Operation::RdmaReadRequest))
         reads_[read_count_++ % reads_.size()] = &request;
@@ -215,7 +216,10 @@ void Walk::judge(const Seen& request, const Sent& sent) {
         return;
     Episode episode{Why::Unanswered, sent.last, &request, sent.answer};
     episode.was_due = due_frame_ >= sent.last->frame;
-    if (damaged_frame_ >= sent.last->frame)
+    episode.is_same_packet = ids_.are_one(*sent.last, request);
+    if (episode.is_same_packet)
+        episode.why = Why::Doubled;
+    else if (damaged_frame_ >= sent.last->frame)
         episode.why = Why::Damaged;
     else if (rnr_ != nullptr && rnr_->frame > sent.last->frame)
         episode = {Why::NotReady, sent.last, &request, rnr_};
@@ -226,7 +230,7 @@ void Walk::judge(const Seen& request, const Sent& sent) {
             return;
         episode = {Why::LostBehind, sent.last, &request, nak_};
     } else if (request.t_ns - sent.last->t_ns < soon_ns)
-        episode.why = Why::Doubled;
+        episode.why = flow::PacketIds::are_two(*sent.last, request) ? Why::Early : Why::Doubled;
     else if (sent.answer != nullptr)
         episode.why = request.wants_data() ? Why::DataLost : Why::AnswerLost;
     note(episode);

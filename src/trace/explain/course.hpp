@@ -28,7 +28,7 @@ enum class Why : std::uint8_t {
     DataLost,    ///< the same for the response to a READ or an atomic
     AnswerLate,  ///< the first copy was acknowledged too, but after the second was sent
     NotReady,    ///< RNR NAK
-    Doubled,     ///< a copy of a single packet, too soon after the first for any timer
+    Doubled,     ///< the same packet, or a copy of a single one too soon after it for any timer
     Early,       ///< retransmitted with the requests after it, too soon for any timer
     Damaged,     ///< the first copy, or its response, had a wrong ICRC
     Unanswered,  ///< it had no response until the end
@@ -45,6 +45,7 @@ struct Episode {
     std::size_t packets = 1;  ///< retransmitted in one sequence, beginning with `again`
     /// A request captured between the two copies, or the first one, requires a response.
     bool was_due = false;
+    bool is_same_packet = false;  ///< the second copy is no retransmission (flow::PacketIds)
 };
 
 /// Packets with a wrong ICRC of one kind, and the first of them.
@@ -195,7 +196,8 @@ class Walk {
     const Seen* nak_ = nullptr;
     const Seen* rnr_ = nullptr;
     std::uint64_t damaged_frame_ = 0;  // of the newest damaged packet before the request
-    std::uint64_t due_frame_ = 0;      // of the newest request that requires a response
+    flow::PacketIds ids_;
+    std::uint64_t due_frame_ = 0;  // of the newest request that requires a response
     std::optional<wire::Psn> newest_asked_;
     bool in_episode_ = false;
     std::optional<std::uint64_t> broken_at_;  // number of message ends before the newest gap

@@ -90,7 +90,12 @@ void Walk::limit_episodes(std::size_t most) {
 
 // Decides what only the later packets show.
 void Walk::settle(Episode& episode) const {
-    if (episode.why == Why::Doubled && episode.packets > 1)
+    // The first packets do not show how their sender uses identifications.
+    episode.is_same_packet |=
+        episode.first != nullptr && ids_.are_one(*episode.first, *episode.again);
+    if (episode.is_same_packet)
+        episode.why = Why::Doubled;
+    if (episode.why == Why::Doubled && episode.packets > 1 && !episode.is_same_packet)
         episode.why = Why::Early;
     if (episode.why != Why::Unanswered)
         return;
@@ -114,10 +119,11 @@ Course Walk::finish(const Direction& direction) {
     return std::move(course_);
 }
 
-// On a path that duplicates packets, a second copy may also be delayed. A requester that
-// retransmits goes back: it sends the requests after the first one again, too.
+// On a path that duplicates packets, a second copy may also be delayed; so may a second packet of a
+// requester whose timer runs already when it sends the first one. A requester that retransmits goes
+// back: it sends the requests after the first one again, too.
 void Walk::find_late_doubles() {
-    constexpr std::size_t least = 3;
+    constexpr std::ptrdiff_t least = 3;
     const auto is_single = [](const Episode& episode) {
         const bool was_asked_for =
             episode.answer != nullptr && episode.answer->is_kind(AethKind::Nak);
@@ -125,14 +131,17 @@ void Walk::find_late_doubles() {
                 episode.why == Why::LostBehind) &&
                episode.packets == 1 && !was_asked_for && episode.cost_ns < overtaken_ns;
     };
-    const std::size_t doubles = course_.count(Why::Doubled);
-    const auto singles =
-        static_cast<std::size_t>(std::ranges::count_if(course_.episodes, is_single));
-    if (doubles < least || doubles < singles)
+    const auto is_soon = [](const Episode& episode) {
+        return episode.why == Why::Doubled || (episode.why == Why::Early && episode.packets == 1);
+    };
+    const auto soon = std::ranges::count_if(course_.episodes, is_soon);
+    const auto singles = std::ranges::count_if(course_.episodes, is_single);
+    if (soon < least || soon < singles)
         return;
     for (Episode& episode : course_.episodes)
         if (is_single(episode))
-            episode.why = Why::Doubled;
+            episode.why = flow::PacketIds::are_two(*episode.first, *episode.again) ? Why::Early
+                                                                                   : Why::Doubled;
 }
 
 void Walk::find_silence(const Direction& direction) {

@@ -257,6 +257,8 @@ class Recovery {
         for (const Episode& one : course_.episodes) {
             if (one.why != Why::Doubled)
                 continue;
+            if (one.is_same_packet)
+                return false;
             if (last != nullptr && one.again->t_ns - last->again->t_ns < timeout - timeout / 8)
                 return false;
             last = &one;
@@ -268,14 +270,17 @@ class Recovery {
         const std::size_t count = course_.count(Why::Doubled);
         if (count == 0 || may_be_a_running_timer())
             return;
-        Cause& cause =
-            add(Code::NeedlessRetransmissions, Certainty::Likely,
-                fmt::format("{} arrived a second time, so soon that no timer can have "
-                            "sent {}: something on the path duplicates packets, or the "
-                            "capture records them twice.",
-                            counted(count, "request packet"), count == 1 ? "it" : "them"),
-                0);
-        add_episode(case_, cause, *course_.first(Why::Doubled));
+        const Episode* same = course_.first(Why::Doubled);
+        Cause& cause = add(
+            Code::NeedlessRetransmissions, Certainty::Likely,
+            fmt::format("{} arrived a second time, {}: something on the path duplicates "
+                        "packets, or the capture records them twice.",
+                        counted(count, "request packet"),
+                        same->is_same_packet ? "with the same IP identification as the first time"
+                                             : fmt::format("so soon that no timer can have sent {}",
+                                                           count == 1 ? "it" : "them")),
+            0);
+        add_episode(case_, cause, *same);
     }
 
     const Case& case_;

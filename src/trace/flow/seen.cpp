@@ -26,6 +26,7 @@ Seen Seen::of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet
               .payload = static_cast<std::uint32_t>(packet.payload_length),
               .aeth = packet.aeth.value_or(cut_aeth),
               .p_key = packet.bth->p_key,
+              .ip_id = packet.ipv4 ? packet.ipv4->id : std::uint16_t{0},
               .ack_req = packet.bth->a,
               .is_damaged =
                   packet.malformed || (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad),

@@ -27,6 +27,9 @@ struct Seen {
     std::uint32_t dmalen = 0;   ///< bytes: of a RETH; 8 for an AtomicETH
     std::uint32_t q_key = 0;    ///< of a DETH
     std::uint16_t p_key = 0;
+    /// IPv4 identification; 0: none. Most senders give each packet another one, also a retransmission
+    /// (PacketIds).
+    std::uint16_t ip_id = 0;
     std::uint8_t hop_limit = 0;
     bool ack_req = false;
     bool is_damaged = false;  ///< wrong ICRC, or malformed: its receiver must drop it
@@ -61,6 +64,37 @@ struct Seen {
 
     /// "RC RDMA WRITE Only  PSN 0x98b72c  va 0x5586 rkey 0x0000021d, 64 B".
     std::string text() const;
+};
+
+/// Which packets of a sender are one packet, which was copied or captured twice, by their IPv4
+/// identifications.
+class PacketIds {
+  public:
+    /// Takes each packet with new data.
+    void see(const Seen& packet) {
+        if (last_ != 0 && packet.ip_id != 0)
+            (packet.ip_id == last_ ? are_equal_ : are_different_) = true;
+        last_ = packet.ip_id;
+    }
+    /// One packet was sent, and came as `first` and `second`.
+    bool are_one(const Seen& first, const Seen& second) const {
+        return are_one(first.ip_id, second, second.t_ns - first.t_ns);
+    }
+    /// `distance_ns`: between the two.
+    bool are_one(std::uint16_t first, const Seen& second, std::int64_t distance_ns) const {
+        constexpr std::int64_t soon_ns = 1'000'000;  // no timer is so short
+        return first != 0 && first == second.ip_id && !are_equal_ &&
+               (are_different_ || distance_ns < soon_ns);
+    }
+    /// Two packets were sent.
+    static bool are_two(const Seen& first, const Seen& second) {
+        return first.ip_id != 0 && second.ip_id != 0 && first.ip_id != second.ip_id;
+    }
+
+  private:
+    std::uint16_t last_ = 0;
+    bool are_different_ = false;
+    bool are_equal_ = false;  // the sender gives all packets the same identification
 };
 
 }  // namespace flow

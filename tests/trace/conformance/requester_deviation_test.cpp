@@ -58,6 +58,44 @@ TEST_F(Deviations, a_resend_before_the_timer) {
     expect("timeout-early", wrong);
 }
 
+wire::Packet with_id(std::uint32_t psn, std::uint16_t id) {
+    wire::Packet made = send_one(psn);
+    made.ipv4->id = id;
+    return made;
+}
+
+TEST_F(Deviations, a_resend_with_an_identification_of_its_own) {
+    trace_.pass(with_id(0, 7));
+    const auto wrong = trace_.pass(with_id(0, 8));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(acknowledge(0, 1));
+    expect("timeout-early", wrong);
+}
+
+// Some senders give all packets the same identification.
+TEST_F(Deviations, a_resend_by_a_sender_with_equal_identifications) {
+    for (std::uint32_t psn = 0; psn < 2; ++psn)
+        trace_.pass(with_id(psn, 7));
+    trace_.pass(acknowledge(0, 1));
+    const auto wrong = trace_.pass(with_id(1, 7));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(acknowledge(1, 2));
+    expect("timeout-early", wrong);
+}
+
+TEST_F(Recoveries, are_not_needed_for_a_packet_that_the_path_copied) {
+    trace_.pass(with_id(0, 7));
+    trace_.pass(with_id(0, 7));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(with_id(1, 8));
+    trace_.pass(acknowledge(1, 2));
+    expect("");
+    const conformance::HalfReport& half = report_.connections[0].forward;
+    EXPECT_EQ(half.copied, 1U);
+    EXPECT_EQ(half.repeated, 0U);
+}
+
 TEST_F(Deviations, a_resend_that_leaves_packets_out) {
     trace_.lose(send_one(0));
     for (std::uint32_t psn = 1; psn < 4; ++psn)

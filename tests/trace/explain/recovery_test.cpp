@@ -290,6 +290,37 @@ needless-retransmissions likely
 )");
 }
 
+// {IPv4 identification of the second copies, nanoseconds between them, expected}. A timer sends a new
+// packet, and the path copies the one that it has.
+class Identification
+    : public Recovery,
+      public testing::WithParamInterface<std::tuple<std::uint16_t, std::int64_t, std::string>> {};
+
+TEST_P(Identification, tells_a_copy_from_a_retransmission) {
+    const auto& [second, distance, expected] = GetParam();
+    connect();
+    std::uint16_t id = 500;
+    for (std::uint32_t psn = 100; psn < 104; ++psn, ++id)
+        for (const std::uint16_t one : {id, static_cast<std::uint16_t>(id + second)}) {
+            auto made = packet(to_server, opcode::send_only, psn, 8);
+            made.bth->a = true;
+            made.ipv4->id = one;
+            add(made);
+            ack(psn);
+            if (one == id)
+                wait(distance);
+        }
+    EXPECT_EQ(answered(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Identification,
+                         testing::Values(std::tuple(0, 0, "needless-retransmissions likely"),
+                                         std::tuple(0, 5 * ms, "needless-retransmissions likely"),
+                                         std::tuple(0, 68 * ms, "needless-retransmissions likely"),
+                                         std::tuple(1000, 0, "none"),
+                                         std::tuple(1000, 5 * ms, "none"),
+                                         std::tuple(1000, 68 * ms, "timeout-too-short likely")));
+
 // {nanoseconds between the copies, expected}
 class SecondCopy : public Recovery,
                    public testing::WithParamInterface<std::pair<std::int64_t, const char*>> {};

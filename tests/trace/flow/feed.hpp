@@ -23,6 +23,7 @@ inline void set_addresses(wire::Packet& packet, const Way& way) {
     wire_test::set_network(packet, way.network);
     if (packet.ipv4) {
         packet.ipv4->dsfield = 0x02;  // ECN-capable
+        packet.ipv4->id = 0;          // as of senders that do not use it (RFC 6864)
         packet.ipv4->src.bytes[3] = way.from;
         packet.ipv4->dst.bytes[3] = way.to;
     } else if (packet.ipv6) {
