@@ -196,6 +196,8 @@ TEST(PageQuizData, ends_before_the_question_that_is_one_too_many) {
     const Json whole = quiz_of(files.path(), page::QuizLimits{.questions = 20});
     EXPECT_EQ(questions(whole).size(), 20U);
     EXPECT_EQ(whole.at("goes_on"), false);
+    EXPECT_EQ(whole.at("is_one"), true);
+    EXPECT_EQ(quiz_of(sample("17_cm_psn")).at("is_one"), false);
 }
 
 TEST(PageQuizData, has_few_packets_before_the_first_question) {

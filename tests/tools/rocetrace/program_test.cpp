@@ -247,6 +247,9 @@ TEST_F(TracedProgram, that_sends_something_else_to_the_socket_is_refused) {
     EXPECT_EQ(sends("socket.send_fds(s, [b'r'], [fd])"),
               "exit 0\nrocetrace: a traced process sent something other than its memory.\n" +
                   untraced("python3"));
+    EXPECT_EQ(sends("os.ftruncate(fd, 1 << 24)\nsocket.send_fds(s, [b'r'], [fd])"),
+              "exit 0\nrocetrace: a traced process sent something other than its memory.\n" +
+                  untraced("python3"));
     EXPECT_EQ(sends("os.ftruncate(fd, 1 << 24)\n"
                     "import fcntl; fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)\n"
                     "socket.send_fds(s, [b'r'], [fd])"),

@@ -47,6 +47,23 @@ TEST_F(Recoveries, of_a_packet_that_was_overtaken) {
     expect("reordered: NAK, as specified");
 }
 
+// A READ without its data and a lost SEND: the requester goes back twice, and not through the SEND
+// between them, which arrived.
+TEST_F(Recoveries, of_a_response_and_of_a_later_request) {
+    trace_.pass(read_part(0, 1));
+    trace_.lose(response(0, 0, 1, 1));
+    trace_.pass(send_one(1));
+    trace_.lose(send_one(2));
+    trace_.pass(send_one(3));
+    trace_.pass(nak(2, 2));
+    trace_.pass(read_part(0, 1));
+    trace_.pass(send_one(2));
+    trace_.pass(send_one(3));
+    trace_.pass(response(0, 0, 1, 2));
+    trace_.pass(acknowledge(3, 4));
+    expect("lost: implied NAK, as specified\nlost: NAK, as specified");
+}
+
 // The responder detects two gaps in succession. The requester goes back after the first NAK, while
 // the second is in flight.
 TEST_F(Recoveries, that_begin_with_the_earlier_of_two_naks) {
