@@ -22,11 +22,7 @@ class FirstPsn {
             responder->rq_psn) {
             if (*requester->sq_psn == *responder->rq_psn)
                 return false;
-            Cause& cause = add(Certainty::Certain,
-                               fmt::format("{} begins with PSN {:#08x}, but {} expects {:#08x}.",
-                                           spoken(direction_.from), *requester->sq_psn,
-                                           spoken(direction_.to), *responder->rq_psn));
-            add_values(cause);
+            add_values(add_expected(Certainty::Certain, *requester->sq_psn, *responder->rq_psn));
             return true;
         }
         return by_responder() || by_answers();
@@ -42,11 +38,7 @@ class FirstPsn {
         const Seen& first = *direction_.requests.front();
         if (!first.opcode->starts_message() || first.psn == *responder->rq_psn)
             return false;
-        Cause& cause = add(Certainty::Likely,
-                           fmt::format("{} begins with PSN {:#08x}, but {} expects {:#08x}.",
-                                       spoken(direction_.from), first.psn, spoken(direction_.to),
-                                       *responder->rq_psn));
-        add_values(cause);
+        add_values(add_expected(Certainty::Likely, first.psn, *responder->rq_psn));
         return true;
     }
 
@@ -77,6 +69,8 @@ class FirstPsn {
                 fmt::format("{} begins with PSN {:#08x}, and the first response has {:#08x}, which "
                             "was never sent: the responder expects other PSNs.",
                             spoken(direction_.from), first.psn, answer.psn));
+        if (answer.is_sequence_nak())
+            compare_byte_orders(cause, first.psn, answer.psn);
         cause.add(evidence(answer));
         add_values(cause);
         return true;
@@ -99,6 +93,23 @@ class FirstPsn {
         return std::ranges::any_of(direction_.responses, [&](const Seen* one) {
             return !one->is_kind(AethKind::Nak) && distance(request.psn, one->psn) >= 0;
         });
+    }
+
+    Cause& add_expected(Certainty certainty, wire::Psn sent, wire::Psn expected) {
+        Cause& cause =
+            add(certainty, fmt::format("{} begins with PSN {:#08x}, but {} expects {:#08x}.",
+                                       spoken(direction_.from), sent, spoken(direction_.to),
+                                       expected));
+        compare_byte_orders(cause, sent, expected);
+        return cause;
+    }
+
+    static void compare_byte_orders(Cause& cause, wire::Psn sent, wire::Psn expected) {
+        if (!is_in_other_byte_order(sent.value(), expected.value()))
+            return;
+        cause.text += " These are the same number in different byte orders.";
+        cause.try_this = "Exchange the first PSNs in one byte order: htonl before sending them, and "
+                         "ntohl after receiving.";
     }
 
     Cause& add(Certainty certainty, std::string text) {

@@ -63,6 +63,14 @@ std::string packets(std::uint64_t count, std::string_view singular, std::string_
                        count == 1 ? singular : plural);
 }
 
+bool is_in_other_byte_order(std::uint32_t one, std::uint32_t other) {
+    constexpr std::uint32_t bits = 0xffffff;
+    if (one == 0 || other == 0)
+        return false;
+    return __builtin_bswap32(one) >> 8U == other || (__builtin_bswap32(one) & bits) == other ||
+           (__builtin_bswap32(other) & bits) == one;
+}
+
 std::string milliseconds(std::int64_t ns) {
     return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
 }

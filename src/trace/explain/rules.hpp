@@ -55,6 +55,10 @@ Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string tex
 std::string times(std::size_t count);
 /// "1 packet was" or "2 packets were", with the two forms of a verb.
 std::string packets(std::uint64_t count, std::string_view singular, std::string_view plural);
+/// Returns whether a program may have made one of two different 24-bit numbers (QPNs, PSNs) from the
+/// other by the wrong byte order: of its three bytes, or of the four of a 32-bit value. Of these,
+/// packets have the low 24 bits. False for 0, which many numbers become.
+bool is_in_other_byte_order(std::uint32_t one, std::uint32_t other);
 /// "67.1 ms".
 std::string milliseconds(std::int64_t ns);
 

@@ -206,9 +206,15 @@ class SetUp {
                            fmt::format("{} has no queue pair {:#08x}.", spoken(direction_.to),
                                        direction_.dest_qpn));
         constexpr std::size_t most = 5;
-        for (const LoggedQueuePair& pair : case_.whole.logs.queue_pairs())
-            if (pair.role == direction_.responder_role && cause.evidence.size() < most)
+        for (const LoggedQueuePair& pair : case_.whole.logs.queue_pairs()) {
+            if (pair.role != direction_.responder_role)
+                continue;
+            if (is_in_other_byte_order(direction_.dest_qpn, pair.qpn))
+                cause.text += fmt::format(" In the other byte order it is {:#08x}, which it has.",
+                                          pair.qpn);
+            if (cause.evidence.size() < most)
                 cause.add(value(pair.role, fmt::format("has queue pair {:#08x}", pair.qpn)));
+        }
         return true;
     }
 

@@ -31,6 +31,50 @@ wrong-psn certain, fatal
 )");
 }
 
+// Of three bytes, or of the four of a 32-bit value, of which the low 24 bits are left.
+struct Swapped {
+    std::uint32_t sq_psn, rq_psn;
+    bool is_recognized;
+};
+class ByteOrder : public FirstPsn, public testing::WithParamInterface<Swapped> {};
+
+TEST_P(ByteOrder, of_the_first_psn) {
+    const Swapped& row = GetParam();
+    Pair mine = client();
+    mine.sq_psn = row.sq_psn;
+    Pair other = server();
+    other.rq_psn = row.rq_psn;
+    connect(mine, other);
+    posts_send(row.sq_psn, 8);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "wrong-psn certain");
+    EXPECT_EQ(first().text.find("in different byte orders.") != std::string::npos,
+              row.is_recognized);
+    EXPECT_EQ(first().try_this.find("ntohl") != std::string::npos, row.is_recognized);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ByteOrder,
+                         testing::Values(Swapped{0x123456, 0x563412, true},
+                                         Swapped{0x123456, 0x341200, true},
+                                         Swapped{0x341200, 0x123456, true},
+                                         Swapped{0x123456, 0x563413, false},
+                                         Swapped{0x000064, 0, false},
+                                         Swapped{0, 0x000064, false}));
+
+TEST_F(FirstPsn, of_a_nak_has_the_other_byte_order) {
+    send(0x123456);
+    nak_with_msn(0x563412, 0);
+    send(0x123457);
+    send(0x123458);
+    EXPECT_EQ(causes(), R"(
+wrong-psn likely, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  192.0.2.2 begins with PSN 0x123456, and the first response has 0x563412, which was never sent: the responder expects other PSNs. These are the same number in different byte orders.
+  frame 1: RC SEND Only  PSN 0x123456  8 B
+  frame 2: RC Acknowledge  PSN 0x563412  NAK: PSN Sequence Error
+)");
+}
+
 TEST_F(FirstPsn, of_both_logs_is_the_same_whatever_the_packets_show) {
     connect();
     send(100);

@@ -30,6 +30,24 @@ wrong-qpn certain, fatal
 )");
 }
 
+TEST_F(Identity, of_a_queue_pair_in_the_other_byte_order_by_the_responders_log) {
+    Pair only = server();
+    only.qpn = 0x1234;
+    make("server", only);
+    ready("server", only);
+    for (int copy = 0; copy < 4; ++copy) {
+        add(packet({.from = 2, .to = 1, .qpn = 0x341200}, opcode::send_only, 100, 8));
+        wait(67 * ms);
+    }
+    EXPECT_EQ(causes(), R"(
+wrong-qpn certain, fatal
+  192.0.2.2 → server, QP 0x341200
+  the server has no queue pair 0x341200. In the other byte order it is 0x001234, which it has.
+  frame 1: RC SEND Only  PSN 0x000064  8 B
+  server: has queue pair 0x001234
+)");
+}
+
 TEST_F(Identity, of_a_queue_pair_that_was_destroyed_before) {
     make("server", server());
     log("server", R"("event":"destroyed","what":"qp","qpn":17)");
