@@ -1,41 +1,190 @@
 // Datagrams dropped by the receiver.
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "trace/explain/rules.hpp"
+#include "trace/explain/timers.hpp"
 
 namespace explain {
+namespace {
+
+constexpr std::uint32_t multicast_qpn = 0xffffff;
+
+class Datagrams {
+  public:
+    Datagrams(const Case& one, Causes& causes)
+        : case_(one), direction_(one.direction), causes_(causes) {}
+
+    void explain() {
+        if (!direction_.is_datagram() || direction_.dest_qpn == multicast_qpn ||
+            direction_.requests.empty() || direction_.responder_role.empty())
+            return;
+        if (direction_.responder == nullptr)
+            no_queue_pair();
+        else if (!other_q_key() && !not_ready() && !too_small())
+            without_receive();
+    }
+
+  private:
+    const LoggedQueuePair& receiver() const { return *direction_.responder; }
+
+    bool is_log_whole() const { return case_.whole.logs.is_whole(direction_.responder_role); }
+
+    Cause& add(Code code, std::string text) {
+        Cause cause = case_.cause(code, Certainty::Certain, std::move(text));
+        cause.is_fatal = true;
+        cause.add(evidence(*direction_.requests.front()));
+        causes_.push_back(std::move(cause));
+        return causes_.back();
+    }
+
+    void no_queue_pair() {
+        if (is_log_whole())
+            add(Code::WrongQpn, fmt::format("{} has no queue pair {:#08x}.", spoken(direction_.to),
+                                            direction_.dest_qpn));
+    }
+
+    bool other_q_key() {
+        const auto own = receiver().q_key;
+        const auto wrong = std::ranges::find_if(direction_.requests, [&](const Seen* datagram) {
+            return own && datagram->q_key != *own;
+        });
+        if (wrong == direction_.requests.end())
+            return false;
+        Cause& cause = add(
+            Code::WrongQKey,
+            fmt::format("the datagrams have Q_Key {:#010x}, but {} has {:#010x}: it drops them.",
+                        (*wrong)->q_key, receiver().called(), *own));
+        cause.evidence = {evidence(**wrong),
+                          value(receiver().role, fmt::format("q_key {:#010x}", *own))};
+        return true;
+    }
+
+    bool not_ready() {
+        if (receiver().ready_ns || !is_log_whole() ||
+            (receiver().state != "RESET" && receiver().state != "INIT"))
+            return false;
+        add(Code::PeerNotReady,
+            fmt::format("{} never reached RTR: its state is {}. It drops datagrams.",
+                        receiver().called(), receiver().state))
+            .add(value(receiver().role, "state " + receiver().state));
+        return true;
+    }
+
+    // The device writes a GRH, or leaves room for it, before the payload. Not every device reports an
+    // error.
+    bool too_small() {
+        constexpr std::uint64_t grh = 40;
+        const auto& posted = receiver().receive_lengths;
+        if (!knows_receives() || posted.empty() ||
+            std::ranges::any_of(receiver().errors, &Completion::is_receive))
+            return false;
+        const std::uint64_t largest = *std::ranges::max_element(posted);
+        const auto lost = std::ranges::find_if(direction_.requests, [&](const Seen* datagram) {
+            return datagram->payload + grh > largest;
+        });
+        if (lost == direction_.requests.end())
+            return false;
+        Cause& cause =
+            add(Code::ReceiveTooSmall,
+                fmt::format(
+                    "a datagram of {} bytes takes {} of a receive, with the {} of the GRH before "
+                    "it, and no receive of {} has more than {}: it drops the datagram.",
+                    (*lost)->payload, (*lost)->payload + grh, grh, receiver().called(), largest));
+        cause.is_fatal = receiver().receive_times.empty();
+        cause.evidence.front() = evidence(**lost);
+        cause.try_this = "Post receives 40 bytes longer than the longest datagram.";
+        return true;
+    }
+
+    // A receive holds one datagram.
+    void without_receive() {
+        if (!knows_receives())
+            return;
+        const std::uint64_t posted = receiver().receive_lengths.size();
+        const std::uint64_t arrived = datagrams_until_end();
+        const std::uint64_t early = case_.is_captured_at_responder() ? datagrams_before_first() : 0;
+        if (arrived <= posted && early == 0)
+            return;
+        Cause& cause = add(
+            Code::ReceiverNotReady,
+            arrived > posted
+                ? fmt::format(
+                      "{} was sent {}, and its program posted {} in all: it drops the others.",
+                      receiver().called(), counted(arrived, "datagram"), counted(posted, "receive"))
+                : fmt::format(
+                      "{} for {} arrived before its program posted the first receive: it drops "
+                      "such datagrams.",
+                      counted(early, "datagram"), receiver().called()));
+        cause.is_fatal = receiver().receive_times.empty();
+        cause.add(value(receiver().role,
+                        fmt::format("{} posted, {} completed", counted(posted, "receive"),
+                                    receiver().receive_times.size())));
+        cause.try_this =
+            "Post receives before the peer sends, and more of them: without one, a queue "
+            "pair drops a datagram and reports nothing.";
+    }
+
+    // Whether the log has all receives of this queue pair alone.
+    bool knows_receives() const {
+        const auto& all = case_.whole.logs.queue_pairs();
+        const bool was_reset = receiver().failed_ns && receiver().state != "ERR";
+        return !receiver().srq && !was_reset && is_log_whole() &&
+               receiver().receive_times.size() <= receiver().receive_lengths.size() &&
+               std::ranges::any_of(all, [&](const LoggedQueuePair& pair) {
+                   return pair.role == receiver().role &&
+                          (!pair.posts.empty() || !pair.receive_lengths.empty());
+               });
+    }
+
+    bool is_to_receiver(const KeptStream& stream) const {
+        const flow::StreamKey& own = direction_.stream->key;
+        return stream.key.dst == own.dst && stream.key.network == own.network &&
+               stream.key.dest_qpn == own.dest_qpn && stream.key.transport == own.transport;
+    }
+
+    // Each PSN once: a capture may have each packet twice. 0: not all are known.
+    std::uint64_t datagrams_until_end() const {
+        std::uint64_t count = 0;
+        const std::int64_t end =
+            receiver().failed_ns.value_or(receiver().destroyed_ns.value_or(INT64_MAX));
+        for (const KeptStream& stream : case_.whole.traffic.streams()) {
+            if (!is_to_receiver(stream))
+                continue;
+            if (stream.forgotten != 0)
+                return 0;
+            std::set<std::uint32_t> psns;
+            for (const Seen& datagram : stream.packets)
+                if (!datagram.is_damaged && datagram.t_ns < end &&
+                    (!receiver().q_key || datagram.q_key == *receiver().q_key))
+                    psns.insert(datagram.psn.value());
+            count += psns.size();
+        }
+        return count;
+    }
+
+    std::uint64_t datagrams_before_first() const {
+        constexpr std::int64_t delay_ns = 2'000'000;  // a log entry may be slightly late
+        if (!receiver().first_receive_ns)
+            return 0;
+        const std::int64_t begin = *receiver().first_receive_ns - delay_ns;
+        return static_cast<std::uint64_t>(std::ranges::count_if(
+            direction_.requests, [&](const Seen* datagram) { return datagram->t_ns < begin; }));
+    }
+
+    const Case& case_;
+    const Direction& direction_;
+    Causes& causes_;
+};
+
+}  // namespace
 
 void explain_datagrams(const Case& one, Causes& causes) {
-    const Direction& direction = one.direction;
-    if (!direction.is_datagram() || direction.dest_qpn == 0xffffff)
-        return;
-    const std::string& role = direction.responder_role;
-    if (direction.responder == nullptr) {
-        if (role.empty() || !one.whole.logs.is_whole(role) || direction.requests.empty())
-            return;
-        Cause cause = one.cause(
-            Code::WrongQpn, Certainty::Certain,
-            fmt::format("{} has no queue pair {:#08x}.", spoken(direction.to), direction.dest_qpn));
-        cause.is_fatal = true;
-        cause.add(evidence(*direction.requests.front()));
-        causes.push_back(std::move(cause));
-        return;
-    }
-    const auto wrong = std::ranges::find_if(direction.requests, [&](const Seen* datagram) {
-        return direction.responder->q_key && datagram->q_key != *direction.responder->q_key;
-    });
-    if (wrong == direction.requests.end())
-        return;
-    Cause cause = one.cause(
-        Code::WrongQKey, Certainty::Certain,
-        fmt::format("the datagrams have Q_Key {:#010x}, but {} has {:#010x}: it drops them.",
-                    (*wrong)->q_key, direction.responder->called(), *direction.responder->q_key));
-    cause.is_fatal = true;
-    cause.add(evidence(**wrong));
-    cause.add(value(role, fmt::format("q_key {:#010x}", *direction.responder->q_key)));
-    causes.push_back(std::move(cause));
+    Datagrams(one, causes).explain();
 }
 
 }  // namespace explain

@@ -10,12 +10,23 @@
 namespace explain {
 namespace {
 
-Cause cause_of(const Case& one, const Dropped& dropped) {
+// An unreliable transport loses single packets without a failure: the responder's host may send later.
+Cause lost_cause(const Case& one, const Seen& lost, const Dropped& dropped, Code code,
+                 std::string text) {
+    if (one.direction.is_reliable())
+        return silent_cause(one, code, Certainty::Certain, std::move(text));
+    Cause cause = one.cause(code, Certainty::Certain, std::move(text));
+    cause.is_fatal = !one.is_responder_alive(dropped.frame);
+    cause.add(evidence(lost));
+    return cause;
+}
+
+Cause cause_of(const Case& one, const Seen& lost, const Dropped& dropped) {
     constexpr unsigned initial = 32;  // hosts send with 64 or more
     const std::string by = one.whole.logs.name_of(dropped.by, dropped.network);
-    const unsigned hop_limit = one.course.silent->hop_limit;
+    const unsigned hop_limit = lost.hop_limit;
     const auto certain = [&](Code code, std::string text) {
-        return silent_cause(one, code, Certainty::Certain, std::move(text));
+        return lost_cause(one, lost, dropped, code, std::move(text));
     };
     switch (dropped.what) {
         case wire::IcmpError::What::TimeExceeded:
@@ -46,24 +57,36 @@ Cause cause_of(const Case& one, const Dropped& dropped) {
         fmt::format("{} dropped packets and reports that the destination is unreachable.", by));
 }
 
+// The newest request before the report; nullptr: none.
+const Seen* lost_request(const Case& one, const Dropped& dropped) {
+    if (one.direction.is_reliable())
+        return one.course.silent->frame < dropped.frame ? one.course.silent : nullptr;
+    const auto& requests = one.direction.requests;
+    const auto last =
+        std::ranges::find_if(requests.rbegin(), requests.rend(),
+                             [&](const Seen* request) { return request->frame < dropped.frame; });
+    return last == requests.rend() ? nullptr : *last;
+}
+
 }  // namespace
 
 bool explain_reported(const Case& one, Causes& causes) {
     if (one.direction.stream == nullptr)
         return false;
     const KeptStream& stream = *one.direction.stream;
-    const auto& dropped = one.whole.traffic.dropped();
-    const auto found = std::ranges::find_if(dropped, [&](const Dropped& packet) {
-        return packet.src == stream.key.src && packet.dst == stream.key.dst &&
-               packet.network == stream.key.network && packet.src_port == stream.src_port &&
-               packet.frame > one.course.silent->frame;
-    });
-    if (found == dropped.end())
-        return false;
-    Cause cause = cause_of(one, *found);
-    cause.add(evidence(*found));
-    causes.push_back(std::move(cause));
-    return true;
+    for (const Dropped& dropped : one.whole.traffic.dropped()) {
+        if (dropped.src != stream.key.src || dropped.dst != stream.key.dst ||
+            dropped.network != stream.key.network || dropped.src_port != stream.src_port)
+            continue;
+        const Seen* lost = lost_request(one, dropped);
+        if (lost == nullptr)
+            continue;
+        Cause cause = cause_of(one, *lost, dropped);
+        cause.add(evidence(dropped));
+        causes.push_back(std::move(cause));
+        return true;
+    }
+    return false;
 }
 
 }  // namespace explain

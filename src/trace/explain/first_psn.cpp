@@ -96,10 +96,9 @@ class FirstPsn {
     }
 
     Cause& add_expected(Certainty certainty, wire::Psn sent, wire::Psn expected) {
-        Cause& cause =
-            add(certainty, fmt::format("{} begins with PSN {:#08x}, but {} expects {:#08x}.",
-                                       spoken(direction_.from), sent, spoken(direction_.to),
-                                       expected));
+        Cause& cause = add(
+            certainty, fmt::format("{} begins with PSN {:#08x}, but {} expects {:#08x}.",
+                                   spoken(direction_.from), sent, spoken(direction_.to), expected));
         compare_byte_orders(cause, sent, expected);
         return cause;
     }
@@ -108,8 +107,9 @@ class FirstPsn {
         if (!is_in_other_byte_order(sent.value(), expected.value()))
             return;
         cause.text += " These are the same number in different byte orders.";
-        cause.try_this = "Exchange the first PSNs in one byte order: htonl before sending them, and "
-                         "ntohl after receiving.";
+        cause.try_this =
+            "Exchange the first PSNs in one byte order: htonl before sending them, and "
+            "ntohl after receiving.";
     }
 
     Cause& add(Certainty certainty, std::string text) {

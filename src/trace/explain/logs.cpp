@@ -50,6 +50,8 @@ void LoggedQueuePair::take(const Event& event) {
     if (event.is("post_send")) {
         post(event);
     } else if (event.is("post_recv")) {
+        if (receive_lengths.empty())
+            first_receive_ns = event.t_ns;
         receive_lengths.push_back(event[key::len].value_or(0));
     } else if (event.is("wc")) {
         complete(event);

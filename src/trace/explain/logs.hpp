@@ -53,9 +53,10 @@ struct Completion {
 
 struct LoggedQueuePair : logged::QueuePair {
     std::vector<Post> posts;
-    std::vector<std::uint64_t> receive_lengths;  ///< by number, bytes
-    std::vector<Completion> errors;              ///< without those of flushed requests
-    std::vector<std::int64_t> receive_times;     ///< of its receives, nanoseconds since 1970
+    std::vector<std::uint64_t> receive_lengths;    ///< by number, bytes
+    std::vector<Completion> errors;                ///< without those of flushed requests
+    std::vector<std::int64_t> receive_times;       ///< of its receives, nanoseconds since 1970
+    std::optional<std::int64_t> first_receive_ns;  ///< the first one was posted
     std::uint64_t sends_done = 0;
 
     /// Takes an event of this queue pair that QueuePair has learned.

@@ -160,18 +160,7 @@ class NoResponse {
         return has_answered;
     }
 
-    // Returns whether the responder's host sent something after the unanswered request.
-    bool is_alive() const {
-        const flow::Host& host = direction_.stream->key.dst;
-        const std::uint64_t since = case_.course.silent->frame;
-        const auto is_later = [&](const auto& one) { return one.frame > since; };
-        return std::ranges::any_of(
-                   case_.whole.traffic.cm(),
-                   [&](const CmSeen& one) { return one.from == host && is_later(one); }) ||
-               std::ranges::any_of(case_.whole.traffic.streams(), [&](const KeptStream& one) {
-                   return one.key.src == host && is_later(one.packets.back());
-               });
-    }
+    bool is_alive() const { return case_.is_responder_alive(case_.course.silent->frame); }
 
     // Before the unanswered request was retransmitted, as far as the clocks can be compared.
     bool is_early(std::int64_t t_ns, std::int64_t doubt_ns = 2'000'000) const {

@@ -35,6 +35,16 @@ bool Case::is_before(std::int64_t earlier, std::int64_t later) const {
                                       : earlier + other_host_ns <= later;
 }
 
+bool Case::is_responder_alive(std::uint64_t since_frame) const {
+    const flow::Host& host = direction.stream->key.dst;
+    return std::ranges::any_of(
+               whole.traffic.cm(),
+               [&](const CmSeen& one) { return one.from == host && one.frame > since_frame; }) ||
+           std::ranges::any_of(whole.traffic.streams(), [&](const KeptStream& one) {
+               return one.key.src == host && one.packets.back().frame > since_frame;
+           });
+}
+
 Cause Case::cause(Code code, Certainty certainty, std::string text) const {
     return {.code = code,
             .certainty = certainty,

@@ -41,6 +41,8 @@ struct Case {
     /// Returns whether all requests completed without an error, according to the requester's log. A
     /// reliable transport then delivered them.
     bool has_succeeded() const;
+    /// Returns whether the responder's host sent a packet after this frame.
+    bool is_responder_alive(std::uint64_t since_frame) const;
     /// Returns the first completion of the requester's send queue with this status; nullptr: none.
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;
@@ -72,8 +74,8 @@ void explain_silence(const Case& one, Causes& causes);
 /// Requests that arrived but have no response. Part of explain_silence(): the direction must have a
 /// stream, and its course a silent request.
 void explain_no_response(const Case& one, Causes& causes);
-/// Packets behind the silent request whose loss was reported. Part of explain_silence(): the course
-/// must have a silent request. Returns true if it added a cause.
+/// A router or the responder's host reported (ICMP) that it dropped the silent request or, if the
+/// transport is unreliable, any request. Part of explain_silence(). Returns true if it added a cause.
 bool explain_reported(const Case& one, Causes& causes);
 /// Returns a fatal cause with the silent request, its last copy and the completion as evidence.
 Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string text);
@@ -83,7 +85,7 @@ void explain_set_up(const Case& one, Causes& causes);
 void explain_receiver(const Case& one, Causes& causes);
 /// Packets lost, late, duplicated or corrupted on the path.
 void explain_recovery(const Case& one, Causes& causes);
-/// Datagrams and their Q_Keys and queue pairs.
+/// Datagrams that their receiver drops: queue pair, Q_Key, state, and posted receives.
 void explain_datagrams(const Case& one, Causes& causes);
 /// Only one direction is in the capture.
 void explain_capture(const Case& one, Causes& causes);

@@ -210,8 +210,8 @@ class SetUp {
             if (pair.role != direction_.responder_role)
                 continue;
             if (is_in_other_byte_order(direction_.dest_qpn, pair.qpn))
-                cause.text += fmt::format(" In the other byte order it is {:#08x}, which it has.",
-                                          pair.qpn);
+                cause.text +=
+                    fmt::format(" In the other byte order it is {:#08x}, which it has.", pair.qpn);
             if (cause.evidence.size() < most)
                 cause.add(value(pair.role, fmt::format("has queue pair {:#08x}", pair.qpn)));
         }

@@ -23,7 +23,11 @@ class Silence {
     }
 
     void explain() {
-        if (!direction_.is_reliable() || was_refused())
+        if (!direction_.is_reliable()) {
+            explain_reported(case_, causes_);
+            return;
+        }
+        if (was_refused())
             return;
         if (only_ends_of_responses_arrive()) {
             large_responses_lost();

@@ -1,5 +1,6 @@
 // Datagrams that their receiver drops.
 #include "trace/explain/account.hpp"
+#include "wire/encapsulations.hpp"
 
 namespace explain_test {
 
@@ -7,6 +8,15 @@ class Datagram : public Account {
   protected:
     std::uint64_t sends(std::uint32_t qpn = 0x11) {
         return add(datagram({.from = 2, .to = 1, .qpn = qpn}, 0x21, 1));
+    }
+    std::uint64_t sends_number(std::uint32_t psn) {
+        return add(datagram({.from = 2, .to = 1, .qpn = 0x11}, 0x21, psn));
+    }
+    // An ICMP error of 10.9.0.2 that quotes a datagram.
+    std::uint64_t reports(std::string_view icmp) {
+        const auto quoted = wire::encode(datagram({.from = 2, .to = 1, .qpn = 0x11}, 0x21, 1));
+        return add(wire_test::in_ethernet_ipv4(
+            1, wire_test::joined(icmp, util::Bytes(quoted).subspan(wire::Ethernet::size, 28))));
     }
 };
 
@@ -69,6 +79,133 @@ TEST_F(Datagram, with_a_q_key_that_cannot_be_compared) {
     make_datagram_pair("server", 1, 0x11, "");
     sends();
     EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Datagram, to_a_host_without_roce) {
+    sends();
+    reports("0303 0000 00000000");
+    EXPECT_EQ(causes(), R"(
+wrong-gid certain, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  10.9.0.2 has no RoCE device: it reports that UDP port 4791 is unreachable.
+  frame 1: UD SEND Only  PSN 0x000001  8 B
+  frame 2: ICMP port unreachable, about 192.0.2.2 → 192.0.2.1 UDP 49443 → 4791
+)");
+}
+
+TEST_F(Datagram, that_a_router_dropped_before_the_receiver_responded) {
+    sends();
+    reports("0301 0000 00000000");
+    add(datagram({.from = 1, .to = 2, .qpn = 0x21}, 0x11, 1));
+    EXPECT_EQ(answered(), "path-broken certain");
+    EXPECT_FALSE(first().is_fatal);
+}
+
+TEST_F(Datagram, that_was_sent_after_the_report_about_another_one) {
+    reports("0303 0000 00000000");
+    sends();
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Datagram, to_a_queue_pair_that_is_not_ready) {
+    log("server", R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + gid(1) + '"');
+    log("server", R"("event":"qp","type":"UD","qpn":17,"send_cq":1,"recv_cq":1)");
+    log("server", R"("event":"qp_state","state":"INIT","qpn":17,"q_key":286331153)");
+    sends();
+    EXPECT_EQ(causes(), R"(
+peer-not-ready certain, fatal
+  192.0.2.2 → server, QP 0x000011
+  the server's queue pair 0x000011 never reached RTR: its state is INIT. It drops datagrams.
+  frame 1: UD SEND Only  PSN 0x000001  8 B
+  server: state INIT
+)");
+}
+
+// The GRH of 40 bytes comes before the payload of 8.
+TEST_F(Datagram, that_is_larger_than_the_receives) {
+    make_datagram_pair("server", 1, 0x11);
+    server_posts_receive(47);
+    sends();
+    EXPECT_EQ(causes(), R"(
+receive-too-small certain, fatal
+  192.0.2.2 → server, QP 0x000011
+  a datagram of 8 bytes takes 48 of a receive, with the 40 of the GRH before it, and no receive of the server's queue pair 0x000011 has more than 47: it drops the datagram.
+  frame 1: UD SEND Only  PSN 0x000001  8 B
+)");
+}
+
+TEST_F(Datagram, that_fits_into_a_receive) {
+    make_datagram_pair("server", 1, 0x11);
+    server_posts_receive(47);
+    server_posts_receive(48);
+    sends();
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Datagram, without_a_receive) {
+    make_datagram_pair("server", 1, 0x11);
+    server_posts_receive(48);
+    sends_number(1);
+    receive_completes("SUCCESS");
+    sends_number(2);
+    EXPECT_EQ(causes(), R"(
+receiver-not-ready certain
+  192.0.2.2 → server, QP 0x000011
+  the server's queue pair 0x000011 was sent 2 datagrams, and its program posted 1 receive in all: it drops the others.
+  frame 1: UD SEND Only  PSN 0x000001  8 B
+  server: 1 receive posted, 1 completed
+)");
+}
+
+TEST_F(Datagram, without_any_receive) {
+    make_datagram_pair("server", 1, 0x11);
+    log("server", R"("event":"post_send","qpn":17,"wr_id":1,"opcode":"SEND","len":8)");
+    sends();
+    EXPECT_EQ(answered(), "receiver-not-ready certain");
+    EXPECT_TRUE(first().is_fatal);
+}
+
+TEST_F(Datagram, that_the_capture_has_twice) {
+    make_datagram_pair("server", 1, 0x11);
+    server_posts_receive(48);
+    sends();
+    sends();
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Datagram, after_the_queue_pair_was_destroyed_needs_no_receive) {
+    make_datagram_pair("server", 1, 0x11);
+    server_posts_receive(48);
+    sends_number(1);
+    log("server", R"("event":"destroyed","what":"qp","qpn":17)");
+    sends_number(2);
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Datagram, to_a_shared_receive_queue) {
+    log("server", R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + gid(1) + '"');
+    log("server", R"("event":"qp","type":"UD","qpn":17,"send_cq":1,"recv_cq":1,"srq":3)");
+    log("server", R"("event":"qp_state","state":"RTR","qpn":17,"q_key":286331153)");
+    log("server", R"("event":"post_send","qpn":17,"wr_id":1,"opcode":"SEND","len":8)");
+    sends();
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Datagram, that_arrived_before_the_first_receive) {
+    make_datagram_pair("server", 1, 0x11);
+    sends_number(1);
+    wait(5 * ms);
+    server_posts_receive(48);
+    server_posts_receive(48);
+    EXPECT_EQ(answered(), "none");  // the clocks of capture and log may differ
+    capture_at_server();
+    EXPECT_EQ(causes(), R"(
+receiver-not-ready certain, fatal
+  192.0.2.2 → server, QP 0x000011
+  1 datagram for the server's queue pair 0x000011 arrived before its program posted the first receive: it drops such datagrams.
+  frame 1: UD SEND Only  PSN 0x000001  8 B
+  server: 2 receives posted, 0 completed
+)");
 }
 
 TEST_F(Datagram, is_the_only_kind_of_packet_that_is_examined) {

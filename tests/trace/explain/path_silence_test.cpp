@@ -75,6 +75,16 @@ TEST_F(Reported, packet_that_is_too_big) {
     EXPECT_NE(first().text.find("the next link, 576 bytes"), std::string::npos) << first().text;
 }
 
+TEST_F(Reported, packets_of_an_unreliable_connection) {
+    const auto frame = wire::encode(packet(to_server, opcode::uc_send_only, 100, 8));
+    add(frame);
+    add(wire_test::in_ethernet_ipv4(
+        1, wire_test::joined("0301 0000 00000000",
+                             util::Bytes(frame).subspan(wire::Ethernet::size, 28))));
+    EXPECT_EQ(answered(), "path-broken certain");
+    EXPECT_TRUE(first().is_fatal);
+}
+
 TEST_F(Reported, packets_that_are_answered_later_are_not_lost) {
     auto request = packet(to_server, opcode::send_only, 100, 8);
     const auto frame = wire::encode(request);

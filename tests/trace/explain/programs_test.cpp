@@ -179,6 +179,7 @@ TEST_F(Program, whose_receive_of_datagrams_is_compared_with_its_own_datagrams_on
     make_datagram_pair("server", 1, 0x11);
     make_datagram_pair("client", 2, 0x21);
     make_datagram_pair("server", 1, 0x12);
+    log("server", R"("event":"post_recv","qpn":18,"wr_id":5,"len":48)");
     add(datagram({.from = 2, .to = 1, .qpn = 0x12}, 0x21, 1));
     server_posts_receive(47);
     receive_completes("GENERAL_ERR");
