@@ -243,10 +243,14 @@ void RoceFlows::explain_icrc(Packet& packet) {
 }
 
 // Keeps the newest ones.
+void RoceFlows::know(const IpAddress& address) {
+    if (std::ranges::find(known_, address) == known_.end())
+        known_[known_count_++ % known_.size()] = address;
+}
+
 void RoceFlows::note_addresses(const Packet& packet) {
-    for (const IpAddress& address : {source(packet), destination(packet)})
-        if (std::ranges::find(known_, address) == known_.end())
-            known_[known_count_++ % known_.size()] = address;
+    know(source(packet));
+    know(destination(packet));
 }
 
 }  // namespace wire

@@ -35,6 +35,10 @@ class RoceFlows {
     void settle(Packet& packet, util::Bytes frame, LinkType link, std::size_t original_length,
                 IcrcCheck icrc);
 
+    /// Adds an address that a hint may find: that of a host of which the capture may have only the
+    /// translated one.
+    void know(const IpAddress& address);
+
     /// Number of packets to port 4791 that are not RoCE.
     std::uint64_t left_out() const { return left_out_; }
     /// One sentence about them, with their flows; empty if there are none.
@@ -90,7 +94,7 @@ class RoceFlows {
     bool trust_port_;
     Input last_;
     IcrcHint hint_;
-    std::array<IpAddress, 32> known_{};  // of flows, for hints
+    std::array<IpAddress, 32> known_{};  // for hints
     std::size_t known_count_ = 0;
     std::vector<LeftOut> named_;  // the first flows that were left out
     std::uint64_t left_out_ = 0;

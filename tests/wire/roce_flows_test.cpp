@@ -221,4 +221,17 @@ TEST_F(RoceFlows, give_a_bad_icrc_its_hint) {
     EXPECT_EQ(packet.icrc->hint->kind, wire::IcrcHint::Kind::SourceAddress);
 }
 
+TEST_F(RoceFlows, find_an_address_that_no_packet_has) {
+    auto translated = send();
+    const auto own = wire::decode(translated, LinkType::Ethernet, translated.size()).ipv4->src;
+    translated[udp_at - 8] = std::byte{203};
+    const auto hint = [&] {
+        const auto packet = flows_.decode(translated, LinkType::Ethernet, translated.size());
+        return packet.icrc->hint == nullptr ? "none" : packet.icrc->hint->text();
+    };
+    EXPECT_EQ(hint(), "none");
+    flows_.know(own);
+    EXPECT_EQ(hint(), "right with source address " + wire::text(own));
+}
+
 }  // namespace roce_flows_test

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -51,8 +51,9 @@ struct Episode {
 /// Packets with a wrong ICRC of one kind, and the first of them.
 struct Damaged {
     std::uint64_t count = 0;
-    std::vector<const Seen*> first;         ///< at most 3
-    std::set<const wire::IcrcHint*> hints;  ///< without nullptr
+    std::vector<const Seen*> first;  ///< at most 3
+    /// Without nullptr; with whether its first packet is a request.
+    std::map<const wire::IcrcHint*, bool> hints;
 
     void add(const Seen& seen);
     /// Adds those of `other`: the first ones in the order of the capture.

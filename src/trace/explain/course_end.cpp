@@ -18,7 +18,7 @@ void Damaged::add(const Seen& seen) {
     if (first.size() < most_damaged)
         first.push_back(&seen);
     if (seen.hint != nullptr)
-        hints.insert(seen.hint);
+        hints.emplace(seen.hint, seen.is_request());
 }
 
 void Damaged::add(const Damaged& other) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "trace/explain/rules.hpp"
 #include "trace/explain/timers.hpp"
@@ -82,24 +83,60 @@ class Recovery {
         is_damaged_ = corrupted.count + explained.count != 0;
         // A mirror may rewrite the port of all packets, which are right for their receiver.
         explained.add(damage.trusted);
-        wrong(Code::WrongIcrc, Certainty::Likely, explained, "right " + hints_of(explained));
+        if (Cause* cause = wrong(Code::WrongIcrc, Certainty::Likely, explained,
+                                 "right " + hints_of(explained)))
+            cause->try_this = advice_for(explained);
         wrong(Code::Corruption, Certainty::Certain, corrupted,
               "something on the path changed them, and their receiver drops them");
     }
 
-    static std::string hints_of(const Damaged& explained) {
-        std::set<std::string_view> causes;
-        for (const wire::IcrcHint* hint : explained.hints)
-            causes.insert(hint->cause());
-        std::string text;
-        for (const std::string_view cause : causes)
-            text += fmt::format("{}{}", text.empty() ? "" : "; or ", cause);
-        return text;
+    std::string hints_of(const Damaged& explained) const {
+        std::set<std::string> causes;
+        for (const auto& [hint, is_request] : explained.hints)
+            causes.insert(cause_of(*hint, is_request));
+        return fmt::format("{}", fmt::join(causes, "; or "));
     }
 
-    void wrong(Code code, Certainty certainty, const Damaged& packets, std::string_view how) {
+    std::string cause_of(const wire::IcrcHint& hint, bool is_request) const {
+        if (!is_of_address(hint))
+            return std::string(hint.cause());
+        return fmt::format(
+            "with {} address {} instead of {}: a device on the path may have rewritten it (NAT)",
+            hint.kind == wire::IcrcHint::Kind::SourceAddress ? "source" : "destination",
+            wire::text(hint.address), address_instead(hint, is_request));
+    }
+
+    static bool is_of_address(const wire::IcrcHint& hint) {
+        return hint.kind == wire::IcrcHint::Kind::SourceAddress ||
+               hint.kind == wire::IcrcHint::Kind::DestinationAddress;
+    }
+
+    // The one that the packet has.
+    std::string address_instead(const wire::IcrcHint& hint, bool is_request) const {
+        const flow::StreamKey& key = direction_.stream->key;
+        const bool is_source = hint.kind == wire::IcrcHint::Kind::SourceAddress;
+        return flow::text(is_source == is_request ? key.src : key.dst, key.network);
+    }
+
+    // Empty: that of the code.
+    std::string advice_for(const Damaged& explained) const {
+        std::set<std::string> pairs;
+        for (const auto& [hint, is_request] : explained.hints)
+            if (is_of_address(*hint))
+                pairs.insert(fmt::format("{} and {}", wire::text(hint->address),
+                                         address_instead(*hint, is_request)));
+        if (pairs.empty())
+            return {};
+        return fmt::format(
+            "Exempt UDP port 4791 from the translation between {} (NAT), or connect "
+            "the hosts by addresses that need none.",
+            *pairs.begin());
+    }
+
+    // Returns nullptr if there is no such packet.
+    Cause* wrong(Code code, Certainty certainty, const Damaged& packets, std::string_view how) {
         if (packets.count == 0)
-            return;
+            return nullptr;
         const Course::Damage& damage = course_.damage;
         Cause& cause =
             add(code, certainty,
@@ -111,6 +148,7 @@ class Recovery {
         cause.is_fatal = has_given_up();
         for (const Seen* one : packets.first)
             cause.add(evidence(*one));
+        return &cause;
     }
 
     void unreliable() {

@@ -1,5 +1,6 @@
 #include "trace/timeline/trace_input.hpp"
 
+#include <arpa/inet.h>
 #include <filesystem>
 
 #include "capture/file_source.hpp"
@@ -23,6 +24,20 @@ std::optional<runlog::Event> TraceInput::next_event() {
         reads_ = (reads_ + 1) % files_.logs.size();
     }
     return std::nullopt;
+}
+
+// Behind a device that translates addresses, only run.json and the logs have a host's own one.
+wire::RoceFlows TraceInput::new_flows() const {
+    wire::RoceFlows flows(files_.trust_port);
+    for (const auto& [role, address] : files_.info.addresses) {
+        wire::Ipv4Address ipv4;
+        wire::Ipv6Address ipv6;
+        if (inet_pton(AF_INET, address.c_str(), ipv4.bytes.data()) == 1)
+            flows.know(ipv4);
+        else if (inet_pton(AF_INET6, address.c_str(), ipv6.bytes.data()) == 1)
+            flows.know(ipv6);
+    }
+    return flows;
 }
 
 void TraceInput::open_capture() {

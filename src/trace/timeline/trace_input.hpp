@@ -17,7 +17,7 @@ namespace timeline {
 
 class TraceInput {
   public:
-    explicit TraceInput(TraceFiles files) : files_(std::move(files)), flows_(files_.trust_port) {}
+    explicit TraceInput(TraceFiles files) : files_(std::move(files)), flows_(new_flows()) {}
 
     const TraceFiles& files() const { return files_; }
 
@@ -39,7 +39,7 @@ class TraceInput {
     /// The next frame will be the first one again.
     void rewind_capture() {
         capture_.reset();
-        flows_ = wire::RoceFlows(files_.trust_port);
+        flows_ = new_flows();
     }
     /// What decode() left out, as wire::RoceFlows::left_out_text().
     std::string left_out() const { return flows_.left_out_text(); }
@@ -54,6 +54,7 @@ class TraceInput {
 
   private:
     void open_capture();
+    wire::RoceFlows new_flows() const;
 
     TraceFiles files_;
     std::size_t reads_ = 0;  // index of the current log, until it has no more events

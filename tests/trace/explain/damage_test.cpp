@@ -71,9 +71,38 @@ TEST_F(Damage, by_a_translated_address) {
     EXPECT_EQ(causes(), R"(
 wrong-icrc likely
   192.64.2.2 → 192.0.2.1, QP 0x000011
-  1 of 1 packets have a wrong ICRC: right with another source address: a device on the path may have rewritten it (NAT).
+  1 of 1 packets have a wrong ICRC: right with source address 192.0.2.2 instead of 192.64.2.2: a device on the path may have rewritten it (NAT).
   frame 5: RC SEND Only  PSN 0x000066  8 B  ICRC wrong, right with source address 192.0.2.2
 )");
+    EXPECT_TRUE(
+        first().try_this.starts_with("Exempt UDP port 4791 from the translation between "
+                                     "192.0.2.2 and 192.64.2.2 (NAT)"))
+        << first().try_this;
+}
+
+// Towards the server, and back: the receivers drop all packets.
+TEST_F(Damage, by_translated_addresses_is_fatal_if_nothing_gets_through) {
+    const auto translated = [&](const wire::Packet& made, std::size_t at) {
+        auto frame = wire::encode(made);
+        frame[at] ^= std::byte{0x40};  // 192.64.2.2 for 192.0.2.2
+        add(frame);
+    };
+    works(90);
+    for (int copy = 0; copy < 4; ++copy) {
+        translated(packet({.from = 2, .to = 1, .qpn = 0x55}, opcode::send_only, 100, 8), 27);
+        translated(packet({.from = 1, .to = 2, .qpn = 0x66}, opcode::send_only, 300, 8), 31);
+        wait(67 * ms);
+    }
+    const std::string all = causes();
+    EXPECT_NE(all.find("wrong-icrc likely, fatal\n  192.64.2.2 → 192.0.2.1, QP 0x000055\n"),
+              std::string::npos)
+        << all;
+    EXPECT_NE(all.find("right with source address 192.0.2.2 instead of 192.64.2.2"),
+              std::string::npos)
+        << all;
+    EXPECT_NE(all.find("right with destination address 192.0.2.2 instead of 192.64.2.2"),
+              std::string::npos)
+        << all;
 }
 
 TEST_F(Damage, by_a_rewritten_source_port_and_by_the_link) {
