@@ -1,4 +1,4 @@
-// Packets whose loss a router or the peer reported (ICMP).
+// Packets whose loss a router or the peer reported (ICMP), or whose destination nobody resolved (ARP).
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -68,6 +68,32 @@ const Seen* lost_request(const Case& one, const Dropped& dropped) {
     return last == requests.rend() ? nullptr : *last;
 }
 
+// The requester's host, or a router, no longer finds the responder's host.
+bool explain_unresolved_host(const Case& one, Causes& causes) {
+    constexpr std::uint64_t least = 3;  // Linux asks three times
+    const flow::StreamKey& key = one.direction.stream->key;
+    const Notices* asked = one.whole.traffic.unresolved(key.dst);
+    if (!one.direction.is_reliable() || asked == nullptr || asked->count < least ||
+        asked->first.frame < one.course.silent->frame || one.is_responder_alive(asked->first.frame))
+        return false;
+    // A capture without any packet of a host may lack its ARP replies.
+    Cause cause = silent_cause(
+        one, Code::PathBroken,
+        one.course.last_answer == nullptr ? Certainty::Possible : Certainty::Likely,
+        fmt::format("nobody replied to {} ARP requests for {}: its host is down, or was separated "
+                    "from the network{}.",
+                    asked->count, flow::text(key.dst, key.network),
+                    one.course.last_answer == nullptr ? ", or the capture lacks its packets" : ""));
+    cause.add(asked->first);
+    cause.try_this =
+        one.course.last_answer == nullptr
+            ? "Check whether the host is up and has this address; a capture at it shows "
+              "whether the ARP requests arrive."
+            : "";
+    causes.push_back(std::move(cause));
+    return true;
+}
+
 }  // namespace
 
 bool explain_reported(const Case& one, Causes& causes) {
@@ -86,7 +112,7 @@ bool explain_reported(const Case& one, Causes& causes) {
         causes.push_back(std::move(cause));
         return true;
     }
-    return false;
+    return explain_unresolved_host(one, causes);
 }
 
 }  // namespace explain

@@ -69,13 +69,16 @@ void explain_refusal(const Case& one, Causes& causes);
 /// The two ends expect different first PSNs. Part of explain_set_up(). Returns true if it added a
 /// cause.
 bool explain_first_psn(const Case& one, Causes& causes);
+/// The requests go to an address that is not the peer's, or come from one that the responder does not
+/// expect. Part of explain_set_up(). Returns true if it added a cause.
+bool explain_wrong_gid(const Case& one, Causes& causes);
 /// A requester that gave up, or retransmits a request until the end of the capture.
 void explain_silence(const Case& one, Causes& causes);
 /// Requests that arrived but have no response. Part of explain_silence(): the direction must have a
 /// stream, and its course a silent request.
 void explain_no_response(const Case& one, Causes& causes);
 /// A router or the responder's host reported (ICMP) that it dropped the silent request or, if the
-/// transport is unreliable, any request. Part of explain_silence(). Returns true if it added a cause.
+/// transport is unreliable, any request; or nobody resolved the responder's address (ARP). Part of explain_silence(). Returns true if it added a cause.
 bool explain_reported(const Case& one, Causes& causes);
 /// Returns a fatal cause with the silent request, its last copy and the completion as evidence.
 Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string text);
@@ -101,6 +104,9 @@ void explain_programs(const Whole& whole, const std::vector<Direction>& directio
 bool is_failure(const runlog::Event& event, const Logs& logs);
 /// Failed calls. Call it after the other rules, which know more.
 void explain_calls(const Whole& whole, Causes& causes);
+/// Queue pairs that could not go to RTR because no host has the destination GID.
+void explain_unresolved_gids(const Whole& whole, const std::vector<Direction>& directions,
+                             Causes& causes);
 /// Connections that were not established.
 void explain_connection_manager(const Whole& whole, Causes& causes);
 /// Responses to requests that are not in the capture.

@@ -23,8 +23,8 @@ class SetUp {
                 readiness();
             return;
         }
-        if (gid() || queue_pair() || readiness() || partition() ||
-            explain_first_psn(case_, causes_) || port_mtu())
+        if ((!was_answered() && explain_wrong_gid(case_, causes_)) || queue_pair() || readiness() ||
+            partition() || explain_first_psn(case_, causes_) || port_mtu())
             return;
         path_mtu();
     }
@@ -73,72 +73,6 @@ class SetUp {
     bool was_answered() const {
         return std::ranges::any_of(direction_.responses,
                                    [](const Seen* one) { return !one->is_kind(AethKind::Nak); });
-    }
-
-    bool gid() { return !was_answered() && (gid_of_requester() || gid_of_responder()); }
-
-    // A queue pair drops packets that do not come from its peer's address.
-    bool gid_of_responder() {
-        if (direction_.responder == nullptr || direction_.stream == nullptr)
-            return false;
-        const auto expected = flow::host_of_gid(direction_.responder->dest_gid);
-        const flow::Host& source = direction_.stream->key.src;
-        if (!expected || *expected == source)
-            return false;
-        Cause& cause =
-            add(Code::WrongGid, Certainty::Certain,
-                fmt::format("{} is connected to {}, but the requests come from {}: it drops them.",
-                            direction_.responder->called(), flow::text(*expected),
-                            flow::text(source, direction_.stream->key.network)));
-        cause.add(
-            value(direction_.responder->role, "destination GID " + direction_.responder->dest_gid));
-        return true;
-    }
-
-    // Compares the destination of the requests with the addresses in the other logs.
-    bool gid_of_requester() {
-        if (direction_.requester == nullptr)
-            return false;
-        const auto& logs = case_.whole.logs;
-        const auto wanted = flow::host_of_gid(direction_.requester->dest_gid);
-        if (!wanted)
-            return false;
-        if (logs.role_at(*wanted) == direction_.requester_role && !is_connected_to_itself()) {
-            Cause& cause = add(Code::WrongGid, Certainty::Certain,
-                               fmt::format("the requests go to {}, which is the requester's own "
-                                           "address.",
-                                           flow::text(*wanted)));
-            cause.add(value(direction_.requester->role,
-                            "destination GID " + direction_.requester->dest_gid));
-            return true;
-        }
-        std::string others;
-        for (const auto& [host, role] : logs.hosts()) {
-            if (host == *wanted && role != direction_.requester_role)
-                return false;
-            if (role != direction_.requester_role)
-                others += (others.empty() ? "" : ", ") + role + ' ' + flow::text(host);
-        }
-        if (others.empty())
-            return false;
-        Cause& cause =
-            add(Code::WrongGid, Certainty::Certain,
-                fmt::format("the requests go to {}, which is not an address of the peer.",
-                            flow::text(*wanted)));
-        cause.add(
-            value(direction_.requester->role, "destination GID " + direction_.requester->dest_gid));
-        cause.add(value(direction_.requester->role, "the other hosts: " + others));
-        return true;
-    }
-
-    // Connected to another queue pair of the same program.
-    bool is_connected_to_itself() const {
-        const LoggedQueuePair& requester = *direction_.requester;
-        const auto& all = case_.whole.logs.queue_pairs();
-        return std::ranges::any_of(all, [&](const LoggedQueuePair& pair) {
-            return &pair != &requester && pair.role == requester.role &&
-                   pair.qpn == direction_.dest_qpn;
-        });
     }
 
     bool queue_pair() {

@@ -31,12 +31,41 @@ void Traffic::see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Pa
     dropped_.push_back(std::move(seen));
 }
 
+// A reply and a request both show their sender. A request for the own address, or without one,
+// looks for another host that has it (RFC 5227).
+void Traffic::see_arp(std::uint64_t frame, std::int64_t t_ns, const wire::Arp& message) {
+    constexpr std::size_t most = 256;
+    std::erase_if(unresolved_, [sender = flow::Host::of(message.sender)](const auto& one) {
+        return one.first == sender;
+    });
+    if (message.is_reply || message.sender == message.target ||
+        message.sender == wire::Ipv4Address())
+        return;
+    const flow::Host wanted = flow::Host::of(message.target);
+    auto known = std::ranges::find(unresolved_, wanted, [](const auto& one) { return one.first; });
+    if (known == unresolved_.end()) {
+        if (unresolved_.size() == most)
+            return;
+        known = unresolved_.insert(unresolved_.end(), {wanted, Notices()});
+    }
+    known->second.add(frame, t_ns, message.text());
+}
+
+const Notices* Traffic::unresolved(const flow::Host& host) const {
+    const auto known =
+        std::ranges::find(unresolved_, host, [](const auto& one) { return one.first; });
+    return known == unresolved_.end() ? nullptr : &known->second;
+}
+
 void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                   std::uint64_t number, util::Bytes bytes) {
     end_ns_ = t_ns;
     const auto key = flow::StreamKey::of(packet);
-    if (!key)
+    if (!key) {
+        if (const auto message = wire::arp(packet, bytes))
+            return see_arp(frame, t_ns, *message);
         return see_dropped(frame, t_ns, packet, bytes);
+    }
     ++packets_;
     if (packet.cm)
         see_cm(frame, t_ns, *key, packet);

@@ -12,12 +12,14 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "trace/explain/cause.hpp"
 #include "trace/flow/seen.hpp"
 #include "trace/flow/tracker.hpp"
 #include "trace/service/services.hpp"
+#include "wire/arp.hpp"
 #include "wire/icmp.hpp"
 #include "wire/icrc_hint.hpp"
 #include "wire/packet.hpp"
@@ -116,6 +118,8 @@ class Traffic {
     /// Packets with a congestion mark of IP.
     const Notices& marks() const { return marks_; }
     const std::vector<Dropped>& dropped() const { return dropped_; }
+    /// ARP requests for a host since its last message; nullptr: none.
+    const Notices* unresolved(const flow::Host& host) const;
     std::uint64_t packets() const { return packets_; }
     /// nullopt: the frame is no packet of a stream.
     std::optional<Evidence> evidence_of(std::uint64_t frame) const;
@@ -124,6 +128,7 @@ class Traffic {
   private:
     void see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                      util::Bytes bytes);
+    void see_arp(std::uint64_t frame, std::int64_t t_ns, const wire::Arp& message);
     void see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
                 const wire::Packet& packet);
 
@@ -134,6 +139,7 @@ class Traffic {
     service::Services services_;
     Notices cnps_, marks_;
     std::vector<Dropped> dropped_;
+    std::vector<std::pair<flow::Host, Notices>> unresolved_;
     std::set<wire::IcrcHint> hints_;
     std::uint64_t packets_ = 0;
     std::size_t kept_ = 0;
