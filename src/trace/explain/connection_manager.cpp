@@ -205,7 +205,9 @@ class ConnectionManager {
                 if (kind == wire::CmAttribute::ServiceIdResReq && question.is_acceptance_lost())
                     acceptance_lost(question);
                 else if (kind != wire::CmAttribute::DisconnectRequest && !question.has_answer &&
-                         (question.copies > 1 || event != nullptr) && !was_used(*question.first))
+                         (question.copies > 1 || event != nullptr ||
+                          dropped_of(*question.first) != nullptr) &&
+                         !was_used(*question.first))
                     unanswered(question, event);
     }
 
@@ -260,21 +262,35 @@ class ConnectionManager {
                 .add(evidence(first));
             return;
         }
+        const Dropped* dropped = dropped_of(first);
         Cause& cause = add(
             Code::CmNoAnswer, Certainty::Certain,
             fmt::format("{} was sent {} times, and there is no response{}.", name, question.copies,
-                        question.receipt == nullptr
-                            ? ""
-                            : ": it arrived (MsgRcptAck), and no program accepted "
-                              "it"),
+                        question.receipt != nullptr
+                            ? ": it arrived (MsgRcptAck), and no program accepted it"
+                        : dropped != nullptr
+                            ? fmt::format(": {} dropped it and reported this",
+                                          whole_.logs.name_of(dropped->by, dropped->network))
+                            : ""),
             where_of(first));
         cause.add(evidence(first));
+        if (dropped != nullptr)
+            cause.add(evidence(*dropped));
         if (question.receipt != nullptr)
             cause.add(evidence(*question.receipt));
         if (question.copies > 1)
             cause.add(evidence(*question.last));
         if (event != nullptr)
             cause.add(evidence(*event));
+    }
+
+    // The report of a router or the peer's host (ICMP).
+    const Dropped* dropped_of(const CmSeen& first) const {
+        const auto& all = whole_.traffic.dropped();
+        const auto found = std::ranges::find_if(all, [&](const Dropped& one) {
+            return one.src == first.from && one.dst == first.to && one.frame > first.frame;
+        });
+        return found == all.end() ? nullptr : &*found;
     }
 
     // Requests on the new connection are equivalent to ReadyToUse.

@@ -1,5 +1,6 @@
 // What explanations of connections that were not established say.
 #include "trace/explain/account.hpp"
+#include "wire/encapsulations.hpp"
 
 namespace explain_test {
 
@@ -116,6 +117,22 @@ INSTANTIATE_TEST_SUITE_P(All, Rejection,
                                          std::tuple(3000 * ms, 28, 2, "cm-rejected certain"),
                                          std::tuple(3000 * ms + 1, 8, 2, "cm-rejected certain"),
                                          std::tuple(3000 * ms + 1, 28, 1, "cm-rejected certain")));
+
+// An ICMP error of 10.9.0.2 that quotes the IP and UDP headers.
+TEST_F(Manager, shows_who_dropped_a_request) {
+    ask_for_port();
+    auto quoted = wire::encode(packet(to_server, opcode::send_only, 1, 8));
+    add(wire_test::in_ethernet_ipv4(
+        1, wire_test::joined("0303 0000 00000000",
+                             util::Bytes(quoted).subspan(wire::Ethernet::size, 28))));
+    EXPECT_EQ(causes(), R"(
+cm-no-answer certain, fatal
+  192.0.2.2 → 192.0.2.1, port 5791
+  ConnectRequest was sent 1 times, and there is no response: 10.9.0.2 dropped it and reported this.
+  frame 1: CM ConnectRequest  comm 0x00000051, QP 0x000021, PSN 0x000064, path MTU 1024, port 5791
+  frame 2: ICMP port unreachable, about 192.0.2.2 → 192.0.2.1 UDP 49443 → 4791
+)");
+}
 
 TEST_F(Manager, shows_a_request_without_response) {
     ask_for_port();
