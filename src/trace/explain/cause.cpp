@@ -103,6 +103,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "ICRC again or leave RoCE out."},
     {Code::Congestion, "congestion",
      "Check that the sender reacts to CNPs (DCQCN), and look for the congested link."},
+    {Code::OnePath, "one-path",
+     "Give each queue pair a flow label of its own (ibv_modify_qp to RTR, ah_attr.grh.flow_label), "
+     "if the adapter derives the UDP source port from it; counters of the switch's ports show "
+     "whether one path carries all."},
     {Code::NeedlessRetransmissions, "needless-retransmissions",
      "Find the device on the path that duplicates packets, and check whether the capture records "
      "each packet twice."},

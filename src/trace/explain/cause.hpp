@@ -50,6 +50,7 @@ enum class Code : std::uint8_t {
     Corruption,
     WrongIcrc,
     Congestion,
+    OnePath,
     NeedlessRetransmissions,
     // the devices
     Deviation,

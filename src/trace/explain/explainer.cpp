@@ -185,6 +185,7 @@ Explanation Explainer::explanation() {
     explain_calls(whole, causes);
     explain_missing_requests(whole, causes);
     explain_congestion(whole, causes);
+    explain_one_path(whole, causes);
     if (has_capture_) {
         checker_.captured_at({place_});
         explain_deviations(whole, checker_.finish(), out.has_failed, causes);

@@ -117,5 +117,7 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
                         Causes& causes);
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);
+/// Many queue pairs with one UDP source port. Call it after the rules about losses.
+void explain_one_path(const Whole& whole, Causes& causes);
 
 }  // namespace explain
