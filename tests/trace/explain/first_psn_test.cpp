@@ -58,8 +58,7 @@ INSTANTIATE_TEST_SUITE_P(All, ByteOrder,
                                          Swapped{0x123456, 0x341200, true},
                                          Swapped{0x341200, 0x123456, true},
                                          Swapped{0x123456, 0x563413, false},
-                                         Swapped{0x000064, 0, false},
-                                         Swapped{0, 0x000064, false}));
+                                         Swapped{0x000064, 0, false}, Swapped{0, 0x000064, false}));
 
 TEST_F(FirstPsn, of_a_nak_has_the_other_byte_order) {
     send(0x123456);
