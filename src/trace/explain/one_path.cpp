@@ -29,8 +29,7 @@ bool has_lost_packets(const Causes& causes) {
 // Switches and link aggregation choose a path by addresses and ports. The destination port of RoCE is
 // always the same.
 void explain_one_path(const Whole& whole, Causes& causes) {
-    constexpr std::size_t least =
-        8;  // fewer may share a port by chance, or do without a second path
+    constexpr std::size_t least = 4;  // fewer may share a port by chance
     std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>, Bundle>
         bundles;
     for (const KeptStream& stream : whole.traffic.streams()) {

@@ -17,33 +17,33 @@ class OnePath : public Account {
     }
 };
 
-TEST_F(OnePath, of_eight_queue_pairs) {
-    for (std::uint32_t qpn = 0x11; qpn < 0x19; ++qpn)
+TEST_F(OnePath, of_four_queue_pairs) {
+    for (std::uint32_t qpn = 0x11; qpn < 0x15; ++qpn)
         works(qpn, 53550);
     EXPECT_EQ(causes(), R"(
 one-path possible
   192.0.2.2 → 192.0.2.1
-  the requests for 8 queue pairs all come from UDP source port 53550: where several paths exist (ECMP, link aggregation), they share one of them.
+  the requests for 4 queue pairs all come from UDP source port 53550: where several paths exist (ECMP, link aggregation), they share one of them.
   frame 1: RC SEND Only  PSN 0x000064  8 B
 )");
     EXPECT_FALSE(last_.has_failed);
 }
 
 TEST_F(OnePath, of_few_queue_pairs_is_no_matter) {
-    for (std::uint32_t qpn = 0x11; qpn < 0x18; ++qpn)
+    for (std::uint32_t qpn = 0x11; qpn < 0x14; ++qpn)
         works(qpn, 53550);
     EXPECT_EQ(answered(), "none");
 }
 
 TEST_F(OnePath, is_not_that_of_another_port) {
-    for (std::uint32_t qpn = 0x11; qpn < 0x18; ++qpn)
+    for (std::uint32_t qpn = 0x11; qpn < 0x14; ++qpn)
         works(qpn, 53550);
-    works(0x18, 53551);
+    works(0x14, 53551);
     EXPECT_EQ(answered(), "none");
 }
 
 TEST_F(OnePath, may_explain_marks_of_congestion) {
-    for (std::uint32_t qpn = 0x11; qpn < 0x19; ++qpn)
+    for (std::uint32_t qpn = 0x11; qpn < 0x15; ++qpn)
         works(qpn, 53550);
     auto marked = request(0x11, 53550);
     marked.bth->psn = wire::Psn(101);
