@@ -51,7 +51,7 @@ class KeyList {
     }
 
   private:
-    std::array<const Key*, 27> keys_{};
+    std::array<const Key*, 40> keys_{};
     std::size_t size_;
 };
 
@@ -88,7 +88,8 @@ consteval auto make_rows() {
 
         // Objects
         {"device",
-         {device, port, port_state, path_mtu, netdev, gid_index, gid, gid_type},
+         {device, port, port_state, path_mtu, netdev, gid_index, gid, gid_type, max_qp_wr, max_sge,
+          max_cqe, max_mr_size, max_qp_rd_atom, max_qp_init_rd_atom},
          "{device}[ port {port} {state}][, path MTU {path_mtu}][, netdev {netdev}]"
          "[, GID {gid_index} {gid} ({gid_type})]",
          Category::device},
@@ -113,7 +114,8 @@ consteval auto make_rows() {
          "shared receive queue {srq}[  {max_wr} requests][  limit {limit}]",
          Category::srq},
         {"qp",
-         {qpn, type, max_send_wr, max_recv_wr, send_cq, recv_cq, srq, pd, signals_all},
+         {qpn, type, max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data, send_cq,
+          recv_cq, srq, pd, signals_all},
          "queue pair {qpn:6} {type}[, {max_send_wr} send and {max_recv_wr} receive requests]",
          Category::qp},
         {"qp_state",
@@ -174,7 +176,8 @@ consteval auto make_rows() {
          "{type}[ from {peer}][: {reason}]",
          Category::cm},
         {"cm_call",
-         {call, id, qpn, port_space, address, local, peer, retry_cnt, rnr_retry, private_data_len},
+         {call, id, qpn, port_space, address, local, peer, retry_cnt, rnr_retry, private_data_len,
+          responder_resources, initiator_depth},
          "{call}[  QP {qpn:6}][  from {address}][  to {peer}][  retries {retry_cnt}, RNR retries "
          "{rnr_retry}][  {private_data_len} B of private data]",
          Category::cm},
@@ -182,8 +185,9 @@ consteval auto make_rows() {
         // Calls that have failed or not returned: also with the fields of their own event
         {"failed",
          KeyList(call, error, qpn, srq, wr_id, opcode, remote_va, rkey, send_flags, len, sges, from,
-                 to, gid_index, mask, dest_gid, type, more_sges, va, access, peer, address,
-                 max_send_wr, max_recv_wr, max_inline_data),
+                 to, gid_index, mask, dest_gid, max_rd_atomic, max_dest_rd_atomic, type, more_sges,
+                 va, access, peer, address, max_send_wr, max_recv_wr, max_send_sge, max_recv_sge,
+                 max_inline_data, state, sends_outstanding, receives_outstanding, requests),
          "{call}: {error}[  QP {qpn:6}][  wr {wr_id}][  {from} to {to}][  GID index {gid_index} "
          "to {dest_gid}][  {opcode} {len} B][ → {remote_va:x} rkey {rkey:8}]"
          "[  memory {va:x} + {len} B][  {access}][  from {address}][  to {peer}]",
@@ -196,7 +200,9 @@ consteval auto make_rows() {
 
         // rocetrace itself
         {"process", {pid, comm, command}, "{comm}: {command}"},
-        {"process_end", {pid}, "process {pid} has ended"},
+        {"process_end",
+         {pid, exit_status, signal},
+         "process {pid} has ended[ with status {exit_status}][ by signal {signal}]"},
         {"dropped", {records, pid, tid}, "{records} events are missing before this one"},
         {"damaged", {pid}, "the process has overwritten events: they are missing"},
 

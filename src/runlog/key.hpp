@@ -78,6 +78,7 @@ inline constexpr EnumKey type{"type", Type::qp_type};
 inline constexpr EnumKey state{"state", Type::qp_state};
 inline constexpr EnumKey from{"from", Type::qp_state}, to{"to", Type::qp_state};
 inline constexpr NumberKey max_send_wr{"max_send_wr"}, max_recv_wr{"max_recv_wr"};
+inline constexpr NumberKey max_send_sge{"max_send_sge"}, max_recv_sge{"max_recv_sge"};
 inline constexpr NumberKey max_inline_data{"max_inline_data"}, mask{"mask"};
 inline constexpr NumberKey timeout{"timeout"}, retry_cnt{"retry_cnt"}, rnr_retry{"rnr_retry"};
 inline constexpr NumberKey min_rnr_timer{"min_rnr_timer"}, max_rd_atomic{"max_rd_atomic"};
@@ -100,6 +101,10 @@ inline constexpr NumberKey port{"port"}, gid_index{"gid_index"};
 inline constexpr EnumKey port_state{"state", Type::port_state};
 inline constexpr EnumKey gid_type{"gid_type", Type::gid_type};
 inline constexpr GidKey gid{"gid"}, dest_gid{"dest_gid"};
+// Their limits, as ibv_query_device() names them.
+inline constexpr NumberKey max_qp_wr{"max_qp_wr"}, max_sge{"max_sge"}, max_cqe{"max_cqe"};
+inline constexpr NumberKey max_mr_size{"max_mr_size"}, max_qp_rd_atom{"max_qp_rd_atom"};
+inline constexpr NumberKey max_qp_init_rd_atom{"max_qp_init_rd_atom"};
 
 // Memory.
 inline constexpr NumberKey va{"va"}, len{"len"}, memory{"memory"}, used{"used"}, crc32{"crc32"};
@@ -119,7 +124,7 @@ inline constexpr EnumKey opcode{"opcode", Type::opcode};
 inline constexpr EnumKey send_flags{"send_flags", Type::send_flags};
 inline constexpr TruthKey signaled{"signaled"}, unfinished{"unfinished"};
 inline constexpr SgesKey sges{"sges"};
-inline constexpr NumberKey more_sges{"more_sges"};
+inline constexpr NumberKey more_sges{"more_sges"}, requests{"requests"};
 inline constexpr TextKey status{"status"}, queue{"queue"};
 
 // Calls, and connections of librdmacm.
@@ -127,6 +132,8 @@ inline constexpr TextKey call{"call"};
 inline constexpr EnumKey error{"error", Type::error};
 inline constexpr NumberKey id{"id"}, port_space{"port_space"};
 inline constexpr NumberKey private_data_len{"private_data_len"};
+inline constexpr NumberKey responder_resources{"responder_resources"};
+inline constexpr NumberKey initiator_depth{"initiator_depth"};
 inline constexpr AddressKey address{"address"}, peer{"peer"}, local{"source"};
 inline constexpr EnumKey cm_type{"type", Type::cm_event};
 inline constexpr EnumKey async_type{"type", Type::async_event};
@@ -137,7 +144,7 @@ inline constexpr TextKey reason{"reason"};
 inline constexpr TextKey text{"text"}, what{"what"}, verdict{"verdict"}, fix{"fix"}, line{"line"};
 inline constexpr TextKey direction{"direction"}, channel{"channel"};
 inline constexpr TextKey comm{"comm"}, command{"command"};
-inline constexpr NumberKey records{"records"};
+inline constexpr NumberKey records{"records"}, exit_status{"exit_status"}, signal{"signal"};
 
 // The link emulator.
 inline constexpr NumberKey rule{"rule"}, frame{"frame"}, copy{"copy"};

@@ -23,7 +23,7 @@ namespace support {
 /// The rings that all threads of a test process write to.
 class PretendTrace {
   public:
-    static constexpr std::uint64_t capacity = 1U << 20U;
+    static constexpr std::uint64_t capacity = 1U << 21U;
 
     PretendTrace() {
         constexpr std::uint32_t rings = 32;

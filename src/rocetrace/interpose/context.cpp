@@ -77,6 +77,17 @@ void attach_again(Context* context) {
         contexts.insert(context->context, context);
 }
 
+EventWriter<"qp"> sizes_of(ibv_qp_type type, const ibv_qp_cap& cap) {
+    EventWriter<"qp"> event;
+    event.add(key::type, type)
+        .add(key::max_send_wr, cap.max_send_wr)
+        .add(key::max_recv_wr, cap.max_recv_wr)
+        .add(key::max_send_sge, cap.max_send_sge)
+        .add(key::max_recv_sge, cap.max_recv_sge)
+        .add(key::max_inline_data, cap.max_inline_data);
+    return event;
+}
+
 void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended, const OpenCall* call) {
     const int error = errno;
     adopt(qp->context);  // a provider may have changed its functions since
@@ -86,10 +97,7 @@ void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended, cons
                                 : make_queue_pair(request.cap.max_send_wr, request.cap.max_recv_wr,
                                                   extended != nullptr);
     EventWriter<"qp"> event;
-    event.add(key::qpn, qp->qp_num)
-        .add(key::type, qp->qp_type)
-        .add(key::max_send_wr, request.cap.max_send_wr)
-        .add(key::max_recv_wr, request.cap.max_recv_wr);
+    event.add(key::qpn, qp->qp_num).add_fields(sizes_of(qp->qp_type, request.cap));
     if (qp->send_cq != nullptr)
         event.add(key::send_cq, qp->send_cq->handle);
     if (qp->recv_cq != nullptr)

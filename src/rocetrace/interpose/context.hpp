@@ -7,10 +7,9 @@
 
 #include "rocetrace/interpose/pointer_map.hpp"
 #include "rocetrace/interpose/queue_pair.hpp"
+#include "rocetrace/interpose/sink.hpp"
 
 namespace interpose {
-
-class OpenCall;
 
 struct Context {
     ibv_context* context = nullptr;
@@ -57,6 +56,8 @@ struct QpRequest {
     const ibv_srq* srq;
     ibv_qp_cap cap;  // as granted
 };
+/// The type and the sizes of a queue pair, as asked for or as granted.
+EventWriter<"qp"> sizes_of(ibv_qp_type type, const ibv_qp_cap& cap);
 /// call: that made it.
 void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended,
            const OpenCall* call = nullptr);
@@ -71,6 +72,8 @@ void forget(ibv_cq* cq);
 
 /// Logs the event "qp_state" with all that is known of the queue pair.
 void log_state(TracedQueuePair& pair, const OpenCall* call = nullptr);
+/// Logs the event "device" with the device's limits.
+void log_opened(const OpenCall& call, ibv_context& context);
 /// Logs the event "device" with a GID at its first use.
 void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index);
 

@@ -34,7 +34,29 @@ void add_port(EventWriter<"device">& event, ibv_context* context, std::uint8_t p
     event.add(key::port_state, attr.state).add(key::path_mtu, rdma::bytes_of(attr.active_mtu));
 }
 
+void add_limits(EventWriter<"device">& event, ibv_context& context) {
+    ibv_device_attr_ex extended{};
+    const ibv_device_attr& attr = extended.orig_attr;
+    const verbs_context* functions = verbs_get_ctx_op(&context, query_device_ex);
+    if (functions == nullptr ||
+        functions->query_device_ex(&context, nullptr, &extended, sizeof extended) != 0)
+        return;
+    event.add(key::max_qp_wr, attr.max_qp_wr)
+        .add(key::max_sge, attr.max_sge)
+        .add(key::max_cqe, attr.max_cqe)
+        .add(key::max_mr_size, attr.max_mr_size)
+        .add(key::max_qp_rd_atom, attr.max_qp_rd_atom)
+        .add(key::max_qp_init_rd_atom, attr.max_qp_init_rd_atom);
+}
+
 }  // namespace
+
+void log_opened(const OpenCall& call, ibv_context& context) {
+    EventWriter<"device"> event;
+    event.add(key::device, context.device->name);
+    add_limits(event, context);
+    call.log_made(event);
+}
 
 void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index) {
     Context* known = contexts.find(context);

@@ -74,6 +74,15 @@ void end_batch(TracedQueuePair& pair) {
     pair.batch_lock.unlock();
 }
 
+// The provider does not tell which request of the batch it refused: the event has the first one.
+void log_refusal(const TracedQueuePair& pair, int error) {
+    EventWriter<"failed"> event = refusal(pair, "ibv_wr_complete", error);
+    event.add(key::sends_outstanding, pair.sends.count()).add(key::requests, pair.batch_size);
+    if (pair.batch_size != 0)
+        add_fields(event, pair.batch[0]);
+    log(event);
+}
+
 int complete(ibv_qp_ex* qp) {
     TracedQueuePair& pair = pair_of(qp);
     ThreadSink& thread = sink();
@@ -88,7 +97,7 @@ int complete(ibv_qp_ex* qp) {
         posting.accept();
     } else {
         posting.take_back();
-        log(failure("ibv_wr_complete", rc).add(key::qpn, pair.qpn));
+        log_refusal(pair, rc);
     }
     pair.lock.unlock();
     end_batch(pair);

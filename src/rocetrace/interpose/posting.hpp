@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "rocetrace/interpose/queue_pair.hpp"
 #include "rocetrace/interpose/sink.hpp"
+#include "rocetrace/tracelog/wr_kind.hpp"
 
 namespace interpose {
 
@@ -24,6 +26,38 @@ inline void begin_record(tracelog::PostSend& record, const TracedQueuePair& pair
         record.header.flags |= PostSend::is_signaled;
     if (pair.type == IBV_QPT_UD)
         record.header.flags |= PostSend::is_ud;
+}
+
+/// The beginning of the event "failed" of a call that posts.
+inline EventWriter<"failed"> refusal(const TracedQueuePair& pair, const char* call, int error) {
+    EventWriter<"failed"> event = failure(call, error);
+    event.add(key::qpn, pair.qpn).add(key::state, pair.state);
+    return event;
+}
+
+template <typename Record>
+void add_list(EventWriter<"failed">& event, const Record& record) {
+    using tracelog::SgeList;
+    event.add(key::len, record.len);
+    const std::uint32_t recorded = SgeList::recorded(record.header);
+    if (recorded != 0)
+        event.add(key::sges, std::span(record.sges.entries, recorded));
+    if (const std::uint32_t all = SgeList::count(record.header); all > recorded)
+        event.add(key::more_sges, all - recorded);
+}
+
+/// Adds the fields of the request that was refused.
+inline void add_fields(EventWriter<"failed">& event, const tracelog::PostRecv& record) {
+    event.add(key::wr_id, record.wr_id);
+    add_list(event, record);
+}
+inline void add_fields(EventWriter<"failed">& event, const tracelog::PostSend& record) {
+    event.add(key::wr_id, record.wr_id).add(key::opcode, record.opcode);
+    if (tracelog::is_one_sided(record.opcode) || tracelog::is_atomic(record.opcode))
+        event.add(key::remote_va, record.remote_va).add(key::rkey, record.rkey);
+    if (record.send_flags != 0)
+        event.add(key::send_flags, record.send_flags);
+    add_list(event, record);
 }
 
 /// Before the post returns, a completion may arrive and the program may reuse the memory of its

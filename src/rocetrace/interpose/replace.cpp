@@ -29,10 +29,7 @@ void replace(Function& function, Function& kept, Function own) {
 
 ibv_qp* ex_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
     OpenCall call("ibv_create_qp_ex");
-    call.with(EventWriter<"qp">()
-                  .add(key::type, attr->qp_type)
-                  .add(key::max_send_wr, attr->cap.max_send_wr)
-                  .add(key::max_recv_wr, attr->cap.max_recv_wr));
+    call.with(sizes_of(attr->qp_type, attr->cap));
     ibv_qp* qp = context_of(context)->create_qp_ex(context, attr);
     if (qp == nullptr) {
         call.log_failure(errno);

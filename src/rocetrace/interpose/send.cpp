@@ -47,7 +47,7 @@ void fill_target(PostSend& record, const TracedQueuePair& pair, const ibv_send_w
     }
 }
 
-void add(Posting& posting, const TracedQueuePair& pair, const ibv_send_wr& wr) {
+PostSend record_of(const TracedQueuePair& pair, const ibv_send_wr& wr) {
     PostSend record;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
     begin_record(record, pair, wr.wr_id, wr.opcode, wr.send_flags);
     record.len = take_list(record, wr.sg_list, wr.num_sge);
@@ -55,6 +55,11 @@ void add(Posting& posting, const TracedQueuePair& pair, const ibv_send_wr& wr) {
                      ? wr.invalidate_rkey
                      : ntohl(wr.imm_data);
     fill_target(record, pair, wr);
+    return record;
+}
+
+void add(Posting& posting, const TracedQueuePair& pair, const ibv_send_wr& wr) {
+    PostSend record = record_of(pair, wr);
     posting.add(record);
 }
 
@@ -83,42 +88,19 @@ void add(Posting& posting, const TracedQueuePair& pair, const ibv_recv_wr& wr) {
     posting.add(record);
 }
 
-using Failed = EventWriter<"failed">;
-
-void add_list(Failed& event, const ibv_sge* list, int count) {
-    PostRecv copy{};
-    event.add(key::len, take_list(copy, list, count));
-    const std::uint32_t recorded = tracelog::SgeList::recorded(copy.header);
-    if (recorded != 0)
-        event.add(key::sges, std::span(copy.sges.entries, recorded));
-    if (const std::uint32_t all = tracelog::SgeList::count(copy.header); all > recorded)
-        event.add(key::more_sges, all - recorded);
-}
-
-void add_request(Failed& event, const ibv_recv_wr& wr) {
-    event.add(key::wr_id, wr.wr_id);
-    add_list(event, wr.sg_list, wr.num_sge);
-}
-
-void add_request(Failed& event, const ibv_send_wr& wr) {
-    event.add(key::wr_id, wr.wr_id).add(key::opcode, wr.opcode);
-    if (tracelog::is_one_sided(wr.opcode))
-        event.add(key::remote_va, wr.wr.rdma.remote_addr).add(key::rkey, wr.wr.rdma.rkey);
-    else if (tracelog::is_atomic(wr.opcode))
-        event.add(key::remote_va, wr.wr.atomic.remote_addr).add(key::rkey, wr.wr.atomic.rkey);
-    if (wr.send_flags != 0)
-        event.add(key::send_flags, wr.send_flags);
-    add_list(event, wr.sg_list, wr.num_sge);
-}
-
-// `own`, `number`: of the queue pair or the shared receive queue.
-template <typename Wr>
-void log_refusal(const char* call, Failed::Own<runlog::NumberKey> own, std::uint32_t number,
-                 const Wr* bad, int error) {
-    Failed event = failure(call, error);
-    event.add(own, number);
+void log_refusal(const TracedQueuePair& pair, const char* call, const ibv_send_wr* bad, int error) {
+    EventWriter<"failed"> event = refusal(pair, call, error);
+    event.add(key::sends_outstanding, pair.sends.count());
     if (bad != nullptr)
-        add_request(event, *bad);
+        add_fields(event, record_of(pair, *bad));
+    log(event);
+}
+
+void log_refusal(const TracedQueuePair& pair, const char* call, const ibv_recv_wr* bad, int error) {
+    EventWriter<"failed"> event = refusal(pair, call, error);
+    event.add(key::receives_outstanding, pair.receives.count());
+    if (bad != nullptr)
+        add_fields(event, record_of(*bad, 0, 0, 0));
     log(event);
 }
 
@@ -142,7 +124,7 @@ int trace(TracedQueuePair& pair, ThreadSink& thread, const char* call, Category 
     for (const Wr* wr = list; wr != nullptr && taken > 0; --taken, wr = wr->next)
         add(posting, pair, *wr);
     posting.accept();
-    log_refusal(call, key::qpn, pair.qpn, *bad, rc);
+    log_refusal(pair, call, *bad, rc);
     errno = error;
     return rc;
 }
@@ -201,8 +183,13 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     if (thread.has_ring)
         thread.ring.publish();
     lose(thread, dropped);
-    if (rc != 0)
-        log_refusal("ibv_post_srq_recv", key::srq, srq->handle, *bad_wr, rc);
+    if (rc != 0) {
+        EventWriter<"failed"> event = failure("ibv_post_srq_recv", rc);
+        event.add(key::srq, srq->handle);
+        if (*bad_wr != nullptr)
+            add_fields(event, record_of(**bad_wr, 0, 0, 0));
+        log(event);
+    }
     errno = error;
     return rc;
 }

@@ -79,13 +79,14 @@ void collect(Collector& collector, Child& child, std::vector<ProgramOutput>& out
             ready.push_back({output.read_end(), POLLIN, 0});
         poll(ready.data(), ready.size(), pause);
         child.take_signals();
-        take_lines(collector, outputs, role, child.has_ended());
-        collector.step();
+        const bool child_has_ended = child.has_ended();
+        take_lines(collector, outputs, role, child_has_ended);
+        collector.step([&child](pid_t pid) { return child.status_of(pid); });
         const unsigned fill = collector.fill();
         pause = fill > filling ? shortest : std::min(2 * pause, longest);
         if (politeness)
             politeness->judge(fill);
-        const bool all_ended = child.has_ended() && collector.running() == 0;
+        const bool all_ended = child_has_ended && collector.running() == 0;
         if (all_ended || child.is_asked_to_end())
             break;
     }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 #include <variant>
@@ -92,6 +93,16 @@ util::Fd receive_descriptor(int connection) {
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
     return util::Fd(fd);
+}
+
+runlog::Fields end_of(std::uint32_t pid, const Collector::StatusOf& status_of) {
+    runlog::Fields fields{{key::pid, pid}};
+    const auto status = status_of(static_cast<pid_t>(pid));
+    if (status && WIFEXITED(*status))
+        fields.emplace_back(key::exit_status, static_cast<unsigned>(WEXITSTATUS(*status)));
+    else if (status)
+        fields.emplace_back(key::signal, static_cast<unsigned>(WTERMSIG(*status)));
+    return fields;
 }
 
 }  // namespace
@@ -237,7 +248,7 @@ void Collector::note_missing() {
     }
 }
 
-void Collector::step() {
+void Collector::step(const StatusOf& status_of) {
     // Checks which processes have ended before it reads their rings, which then contain all their
     // records. An ended process has also connected before.
     look_for_ended();
@@ -255,7 +266,7 @@ void Collector::step() {
     note_missing();
     std::erase_if(processes_, [&](const Process& process) {
         if (process.has_ended)
-            note(now, "process_end", {{key::pid, process.region->pid()}});
+            note(now, "process_end", end_of(process.region->pid(), status_of));
         return process.has_ended;
     });
     last_step_ns_ = now;

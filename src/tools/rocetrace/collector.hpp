@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -33,8 +34,10 @@ class Collector {
     const std::string& socket_path() const { return socket_path_; }
     int listener() const { return listener_.get(); }
 
+    /// Returns the status from waitpid() of a process that has ended; nullopt: unknown.
+    using StatusOf = std::function<std::optional<int>(pid_t)>;
     /// Adds new processes, writes the records of all, and checks which have ended.
-    void step();
+    void step(const StatusOf& status_of);
     /// Number of running processes that have written records.
     std::size_t running() const;
     /// Descriptors that become readable when one of the processes ends.

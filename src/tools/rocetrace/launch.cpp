@@ -133,8 +133,20 @@ void Child::take_signals() {
         else if (!from_kernel && info.ssi_pid != static_cast<std::uint32_t>(pid_))
             kill(pid_, number);
     }
+    reap();
+}
+
+void Child::reap() {
     if (!has_ended_ && waitpid(pid_, &status_, WNOHANG) == pid_)
         has_ended_ = true;
+}
+
+// It may have ended after take_signals().
+std::optional<int> Child::status_of(pid_t pid) {
+    if (pid != pid_)
+        return std::nullopt;
+    reap();
+    return has_ended_ ? std::optional(status_) : std::nullopt;
 }
 
 void Child::accept_signals() {

@@ -1,6 +1,7 @@
 // The traced program as a child process: it loads the library, and receives rocetrace's signals.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -46,8 +47,12 @@ class Child {
     [[noreturn]] void end_like_it(int otherwise) const;
     /// The status from waitpid().
     int status() const { return status_; }
+    /// The same for a process that has ended; nullopt: it is not the child.
+    std::optional<int> status_of(pid_t pid);
 
   private:
+    void reap();
+
     pid_t pid_ = -1;
     sigset_t before_{};  // the signals that were blocked before
     util::Fd signals_;

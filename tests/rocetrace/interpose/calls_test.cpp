@@ -92,13 +92,17 @@ TEST_F(ContextCalls, a_queue_pair_of_the_extended_interface_is_logged_and_traced
     attr.srq = &provider_.srq;
     attr.cap.max_send_wr = 7;
     attr.cap.max_recv_wr = 8;
+    attr.cap.max_send_sge = 2;
+    attr.cap.max_recv_sge = 3;
+    attr.cap.max_inline_data = 64;
     provider_.qp.qp_base.qp_type = IBV_QPT_UC;
     provider_.qp.qp_base.pd = &provider_.pd;
     provider_.qp.wr_start = [](ibv_qp_ex*) {};
     const auto own = provider_.qp.wr_start;
     EXPECT_EQ(context.create_qp_ex(provider_.context(), &attr), &provider_.qp.qp_base);
-    EXPECT_EQ(logged(), Lines{"qp qpn=48 type=UC max_send_wr=7 max_recv_wr=8 send_cq=4 recv_cq=4 "
-                              "srq=5 pd=9 signals_all=true"});
+    EXPECT_EQ(logged(),
+              Lines{"qp qpn=48 type=UC max_send_wr=7 max_recv_wr=8 max_send_sge=2 max_recv_sge=3 "
+                    "max_inline_data=64 send_cq=4 recv_cq=4 srq=5 pd=9 signals_all=true"});
     EXPECT_NE(provider_.qp.wr_start, own);
     const interpose::TracedQueuePair* pair = interpose::queue_pairs.find(&provider_.qp.qp_base);
     ASSERT_NE(pair, nullptr);
@@ -108,7 +112,7 @@ TEST_F(ContextCalls, a_queue_pair_of_the_extended_interface_is_logged_and_traced
     provider_.refusal = EINVAL;
     EXPECT_EQ(context.create_qp_ex(provider_.context(), &attr), nullptr);
     EXPECT_EQ(logged(), Lines{"failed call=ibv_create_qp_ex error=EINVAL type=UC max_send_wr=7 "
-                              "max_recv_wr=8"});
+                              "max_recv_wr=8 max_send_sge=2 max_recv_sge=3 max_inline_data=64"});
     EXPECT_EQ(provider_.reached(), (Lines{"create_qp_ex(65)", "create_qp_ex(65)"}));
 }
 
@@ -119,7 +123,8 @@ TEST_F(ContextCalls, a_queue_pair_without_the_functions_of_batches_has_no_batch)
     provider_.qp.wr_start = [](ibv_qp_ex*) {};
     const auto own = provider_.qp.wr_start;
     EXPECT_NE(provider_.extended().create_qp_ex(provider_.context(), &attr), nullptr);
-    EXPECT_EQ(logged(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 signals_all=false"});
+    EXPECT_EQ(logged(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 max_send_sge=0 "
+                              "max_recv_sge=0 max_inline_data=0 signals_all=false"});
     EXPECT_EQ(provider_.qp.wr_start, own);
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base)->batch, nullptr);
 }
@@ -140,7 +145,8 @@ TEST_F(ContextCalls, an_opened_queue_pair_is_logged_like_a_new_one) {
     ibv_qp_open_attr attr{};
     attr.qp_num = Provider::qpn;
     EXPECT_EQ(provider_.extended().open_qp(provider_.context(), &attr), &provider_.qp.qp_base);
-    EXPECT_EQ(logged(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 send_cq=4 recv_cq=4 "
+    EXPECT_EQ(logged(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 max_send_sge=0 "
+                              "max_recv_sge=0 max_inline_data=0 send_cq=4 recv_cq=4 "
                               "signals_all=false"});
     provider_.refusal = ENOENT;
     EXPECT_EQ(provider_.extended().open_qp(provider_.context(), &attr), nullptr);
@@ -361,11 +367,36 @@ TEST_F(ContextCalls, a_refused_request_is_logged_with_its_parameters) {
     const auto events = support::PretendTrace::of_this_process().events();
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(line_of(events[0]),
-              "failed call=ibv_post_send error=EINVAL qpn=48 wr_id=7 "
+              "failed call=ibv_post_send error=EINVAL qpn=48 state=RTS sends_outstanding=0 wr_id=7 "
               "opcode=RDMA_WRITE remote_va=32768 rkey=9 len=128");
     EXPECT_EQ(list_of(events[0]),
               "send_flags=FENCE SIGNALED "
               "sges=4096+100/7,0+0/0,0+0/0,0+0/0 more_sges=2");
+}
+
+TEST_F(ContextCalls, a_refused_request_is_logged_with_the_state_of_its_queue_pair) {
+    provider_.begin();
+    ibv_send_wr send{};
+    ibv_send_wr* bad_send = nullptr;
+    ibv_recv_wr receive{};
+    ibv_recv_wr* bad_receive = nullptr;
+    ibv_qp* const qp = &provider_.qp.qp_base;
+    EXPECT_EQ(ibv_post_send(qp, &send, &bad_send), 0);
+    EXPECT_EQ(ibv_post_send(qp, &send, &bad_send), 0);
+    EXPECT_EQ(ibv_post_recv(qp, &receive, &bad_receive), 0);
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_SQD;
+    interpose::queue_pairs.find(qp)->modified(attr, IBV_QP_STATE);
+    logged();
+    provider_.refusal = ENOMEM;
+    bad_send = nullptr;  // a provider may leave it
+    EXPECT_EQ(ibv_post_send(qp, &send, &bad_send), ENOMEM);
+    provider_.bad_wr_id = 0;
+    EXPECT_EQ(ibv_post_recv(qp, &receive, &bad_receive), ENOMEM);
+    EXPECT_EQ(logged(), (Lines{"failed call=ibv_post_send error=ENOMEM qpn=48 state=SQD "
+                               "sends_outstanding=2",
+                               "failed call=ibv_post_recv error=ENOMEM qpn=48 state=SQD "
+                               "receives_outstanding=1 wr_id=0 len=0"}));
 }
 
 TEST_F(ContextCalls, receives_are_logged_with_their_scatter_list) {

@@ -9,6 +9,8 @@
 
 namespace extended_test {
 
+using interpose_test::line_of;
+using interpose_test::list_of;
 using interpose_test::logged;
 using Lines = std::vector<std::string>;
 
@@ -195,16 +197,26 @@ TEST_F(ExtendedInterface, logs_the_destination_of_a_datagram_and_of_an_xrc_reque
 TEST_F(ExtendedInterface, logs_a_refused_batch_as_a_failed_call_and_keeps_errno) {
     provider_.begin(IBV_QPT_RC, true);
     ibv_wr_start(&provider_.qp);
+    provider_.qp.wr_id = 3;
+    ibv_wr_rdma_write(&provider_.qp, 7, 4096);
+    const std::array<ibv_sge, 5> entries{{{1, 10, 2}, {3, 20, 4}}};
+    ibv_wr_set_sge_list(&provider_.qp, entries.size(), entries.data());
+    provider_.qp.wr_id = 0;
     ibv_wr_send(&provider_.qp);
     provider_.refusal = ENOSPC;
     EXPECT_EQ(ibv_wr_complete(&provider_.qp), ENOSPC);
     EXPECT_EQ(errno, ENOSPC);
-    EXPECT_EQ(logged(), Lines{"failed call=ibv_wr_complete error=ENOSPC qpn=48"});
+    const auto events = support::PretendTrace::of_this_process().events();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(line_of(events[0]),
+              "failed call=ibv_wr_complete error=ENOSPC qpn=48 state=RTS sends_outstanding=0 "
+              "requests=2 wr_id=3 opcode=RDMA_WRITE remote_va=4096 rkey=7 len=30");
+    EXPECT_EQ(list_of(events[0]), "sges=1+10/2,3+20/4,0+0/0,0+0/0 more_sges=1");
     provider_.refusal = 0;
     ibv_wr_start(&provider_.qp);
     ibv_wr_abort(&provider_.qp);
-    EXPECT_EQ(provider_.reached(),
-              (Lines{"start()", "send()", "complete()", "start()", "abort()"}));
+    EXPECT_EQ(provider_.reached(), (Lines{"start()", "write(7, 4096)", "sge_list(5)", "send()",
+                                          "complete()", "start()", "abort()"}));
     provider_.qp.wr_flags = 0;
     ibv_wr_start(&provider_.qp);
     ibv_wr_send(&provider_.qp);

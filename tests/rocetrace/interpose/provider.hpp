@@ -141,6 +141,7 @@ class Provider {
     std::uint32_t extends_qp = 2;  // libibverbs looks here, behind the queue pair (VERBS_QP_EX)
     ibv_cq_ex extended_cq{};
     ibv_port_attr port{};
+    ibv_device_attr limits{};
 
   private:
     template <typename... Arguments>
@@ -217,6 +218,11 @@ class Provider {
         extended_.alloc_null_mr = [](ibv_pd*) { return make(present->mr, "alloc_null_mr"); };
         extended_.alloc_parent_domain = [](ibv_context*, ibv_parent_domain_init_attr*) {
             return make(present->pd, "alloc_parent_domain");
+        };
+        extended_.query_device_ex = [](ibv_context*, const ibv_query_device_ex_input*,
+                                       ibv_device_attr_ex* attr, std::size_t size) {
+            attr->orig_attr = present->limits;
+            return take("query_device_ex", size == sizeof *attr);
         };
         extended_.query_port = [](ibv_context*, std::uint8_t number, ibv_port_attr* attr,
                                   std::size_t) {

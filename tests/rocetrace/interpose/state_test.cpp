@@ -84,6 +84,28 @@ TEST_F(TracedState, a_port_that_cannot_be_queried_has_only_its_number) {
     EXPECT_EQ(logged(), (Lines{"device device=made_up port=1", "device device=made_up port=1"}));
 }
 
+TEST_F(TracedState, of_an_opened_device_has_its_limits) {
+    provider_.limits.max_qp_wr = 1000;
+    provider_.limits.max_sge = 32;
+    provider_.limits.max_cqe = 500;
+    provider_.limits.max_mr_size = UINT64_MAX;
+    provider_.limits.max_qp_rd_atom = 128;
+    provider_.limits.max_qp_init_rd_atom = 64;
+    interpose::log_opened(interpose::OpenCall("ibv_open_device"), *provider_.context());
+    EXPECT_EQ(provider_.reached(), Lines{"query_device_ex(true)"});
+    EXPECT_EQ(logged(),
+              Lines{"device device=made_up max_qp_wr=1000 max_sge=32 max_cqe=500 "
+                    "max_mr_size=18446744073709551615 max_qp_rd_atom=128 max_qp_init_rd_atom=64"});
+}
+
+TEST_F(TracedState, of_an_opened_device_that_cannot_be_queried_has_its_name) {
+    provider_.refusal = EIO;
+    interpose::log_opened(interpose::OpenCall("ibv_open_device"), *provider_.context());
+    provider_.extended().query_device_ex = nullptr;
+    interpose::log_opened(interpose::OpenCall("ibv_open_device"), *provider_.context());
+    EXPECT_EQ(logged(), (Lines{"device device=made_up", "device device=made_up"}));
+}
+
 TEST_F(TracedState, no_device_is_logged_if_it_is_unknown_or_not_wanted) {
     ibv_context other{};
     interpose::log_gid(&other, 1, 0);

@@ -101,6 +101,27 @@ TEST_F(Launcher, follows_dlsym_and_logs_a_call_that_fails) {
     EXPECT_EQ(events("process_end").size(), 1U);
 }
 
+TEST_F(Launcher, logs_how_the_program_ended) {
+    const auto end_of = [&](const std::string& end) {
+        trace(python(end));
+        const auto ends = events("process_end");
+        return ends.size() == 1 ? runlog::to_text(ends[0]) : "";
+    };
+    EXPECT_TRUE(end_of("os._exit(0)").ends_with(" has ended with status 0"));
+    EXPECT_TRUE(end_of("os._exit(7)").ends_with(" has ended with status 7"));
+    EXPECT_TRUE(end_of("os.kill(os.getpid(), 9)").ends_with(" has ended by signal 9"));
+}
+
+// rocetrace is not the parent of this process.
+TEST_F(Launcher, does_not_know_how_another_process_ended) {
+    Argv other{"sh", "-c", R"(python3 -c "$1"; true)", "sh"};
+    other.push_back(python("os._exit(7)").back());
+    trace(other);
+    const auto ends = events("process_end");
+    ASSERT_EQ(ends.size(), 1U);
+    EXPECT_TRUE(runlog::to_text(ends[0]).ends_with(" has ended"));
+}
+
 TEST_F(Launcher, with_text_prints_each_event_and_logs_what_the_program_prints) {
     if (std::filesystem::exists("/dev/infiniband/rdma_cm"))
         GTEST_SKIP() << "the call would not fail here";

@@ -182,10 +182,13 @@ void rdma_destroy_qp(rdma_cm_id* id) {
 int rdma_connect(rdma_cm_id* id, rdma_conn_param* param) {
     REAL(cm, rdma_connect, "RDMACM_1.0");
     const auto add = [&](CmCall& event) {
+        event.add(key::port_space, id->ps);
         if (param != nullptr)
             event.add(key::retry_cnt, param->retry_count)
                 .add(key::rnr_retry, param->rnr_retry_count)
-                .add(key::private_data_len, param->private_data_len);
+                .add(key::private_data_len, param->private_data_len)
+                .add(key::responder_resources, param->responder_resources)
+                .add(key::initiator_depth, param->initiator_depth);
     };
     return traced_with(add, call, real, id, param);
 }
@@ -213,7 +216,18 @@ int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
 
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
     REAL(cm, rdma_accept, "RDMACM_1.0");
-    return traced(call, real, id, param);
+    // retry_count is the other end's.
+    const auto add = [&](CmCall& event) {
+        event.add(key::port_space, id->ps);
+        if (param == nullptr)
+            return;
+        event.add(key::rnr_retry, param->rnr_retry_count)
+            .add(key::responder_resources, param->responder_resources)
+            .add(key::initiator_depth, param->initiator_depth);
+    };
+    if (param != nullptr)  // only for the event "failed"
+        call.with(CmCall().add(key::private_data_len, param->private_data_len));
+    return traced_with(add, call, real, id, param);
 }
 
 int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t bytes) {

@@ -16,11 +16,14 @@ namespace {
 ibv_context* opened(OpenCall& call, ibv_context* context) {
     if (!is_tracing())
         return context;
-    if (context != nullptr)
-        adopt(context);
-    return made(call, context, [](const ibv_context& made) {
-        return EventWriter<"device">().add(key::device, made.device->name);
-    });
+    const int error = errno;
+    adopt(context);
+    if (context == nullptr)
+        call.log_failure(error);
+    else
+        log_opened(call, *context);
+    errno = error;
+    return context;
 }
 
 int log_group(const OpenCall& call, int rc, const ibv_qp& qp, const char* what,
@@ -74,6 +77,7 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel,
                       int comp_vector) {
     REAL(verbs, ibv_create_cq, "IBVERBS_1.1");
+    call.with(EventWriter<"cq">().add(key::asked, cqe));
     return made(call, real(context, cqe, cq_context, channel, comp_vector), [&](const ibv_cq& cq) {
         return EventWriter<"cq">()
             .add(key::cq, cq.handle)
@@ -140,12 +144,7 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
     REAL(verbs, ibv_create_qp, "IBVERBS_1.1");
     if (!is_tracing())
         return real(pd, attr);
-    EventWriter<"failed"> arguments;
-    arguments.add(key::type, attr->qp_type)
-        .add(key::max_send_wr, attr->cap.max_send_wr)
-        .add(key::max_recv_wr, attr->cap.max_recv_wr)
-        .add(key::max_inline_data, attr->cap.max_inline_data);
-    call.with(arguments);
+    call.with(sizes_of(attr->qp_type, attr->cap));
     ibv_qp* qp = real(pd, attr);
     const int error = errno;
     if (qp == nullptr)
@@ -177,6 +176,10 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     if (has_path)
         arguments.add(key::gid_index, attr->ah_attr.grh.sgid_index)
             .add(key::dest_gid, &attr->ah_attr.grh.dgid);
+    if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0)
+        arguments.add(key::max_rd_atomic, attr->max_rd_atomic);
+    if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) != 0)
+        arguments.add(key::max_dest_rd_atomic, attr->max_dest_rd_atomic);
     call.with(arguments.add(key::mask, mask));
     call.begin_again();
     const int rc = real(qp, attr, mask);
