@@ -1,10 +1,13 @@
 // Calls that failed, and what their errors mean.
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "trace/explain/failed_call.hpp"
 #include "trace/explain/rules.hpp"
 
 namespace explain {
@@ -12,10 +15,11 @@ namespace {
 
 // Programs try out other calls to see what a device can do.
 constexpr auto needed = std::to_array<std::string_view>(
-    {"ibv_alloc_pd", "ibv_reg_mr", "ibv_create_cq", "ibv_create_qp", "ibv_create_srq",
-     "ibv_create_ah", "ibv_modify_qp", "ibv_post_send", "ibv_post_recv", "ibv_post_srq_recv",
-     "rdma_bind_addr", "rdma_listen", "rdma_resolve_addr", "rdma_resolve_route", "rdma_create_qp",
-     "rdma_connect", "rdma_accept"});
+    {"ibv_alloc_pd",       "ibv_reg_mr",       "ibv_create_cq",   "ibv_create_cq_ex",
+     "ibv_create_qp",      "ibv_create_qp_ex", "ibv_create_srq",  "ibv_create_ah",
+     "ibv_modify_qp",      "ibv_post_send",    "ibv_wr_complete", "ibv_post_recv",
+     "ibv_post_srq_recv",  "rdma_bind_addr",   "rdma_listen",     "rdma_resolve_addr",
+     "rdma_resolve_route", "rdma_create_qp",   "rdma_connect",    "rdma_accept"});
 
 struct Meaning {
     std::string_view call;
@@ -43,6 +47,14 @@ constexpr auto meanings = std::to_array<Meaning>({
     {"ibv_post_send", "EINVAL",
      "a queue pair that is not in RTS, an opcode that it does not "
      "have, or more entries or inline bytes than it was made for"},
+    {"ibv_post_send", "ENOMEM",
+     "the send queue has a free slot, but not the memory for the request"},
+    {"ibv_wr_complete", "EINVAL",
+     "an opcode that the queue pair does not have, or more entries or inline bytes than it was "
+     "made "
+     "for"},
+    {"ibv_wr_complete", "ENOMEM",
+     "the send queue has free slots, but not the memory for the batch"},
     {"ibv_post_recv", "EINVAL",
      "a queue pair in RESET, or more scatter-gather entries than it was "
      "made for"},
@@ -68,6 +80,38 @@ bool went_on(const runlog::Event& failed, const Logs& logs) {
     });
 }
 
+Cause& add_failed(Causes& causes, const runlog::Event& event, Certainty certainty,
+                  std::string_view reason) {
+    Cause& cause = add_fatal(
+        causes, Code::CallFailed, certainty,
+        fmt::format("the call {} of {} failed with {}{}{}.", event[key::call], spoken(event.role),
+                    event[key::error], reason.empty() ? "" : ": ", reason),
+        event.role);
+    cause.add(evidence(event));
+    return cause;
+}
+
+void add_failed(Causes& causes, const runlog::Event& event, const std::vector<Reason>& reasons) {
+    std::string text;
+    for (const Reason& reason : reasons)
+        text.append(text.empty() ? "" : "; ").append(reason.text);
+    Cause& cause = add_failed(causes, event, reasons.front().certainty, text);
+    cause.try_this = reasons.front().try_this;
+    for (const Reason& reason : reasons)
+        cause.add(value(event.role, reason.values));
+}
+
+void add_failed(Causes& causes, const runlog::Event& event, const Logs& logs) {
+    const auto meaning = std::ranges::find_if(meanings, [&](const Meaning& one) {
+        return one.call == event[key::call] && one.error == event[key::error];
+    });
+    Cause& cause = add_failed(causes, event, Certainty::Certain,
+                              meaning == meanings.end() ? std::string_view() : meaning->text);
+    if (event[key::error] == "ENOMEM")
+        if (const std::string text = send_queue(event, logs.pair_at(event)); !text.empty())
+            cause.add(value(event.role, text));
+}
+
 }  // namespace
 
 bool is_failure(const runlog::Event& event, const Logs& logs) {
@@ -76,22 +120,21 @@ bool is_failure(const runlog::Event& event, const Logs& logs) {
 }
 
 void explain_calls(const Whole& whole, Causes& causes) {
-    if (std::ranges::any_of(causes, &Cause::is_fatal))
-        return;
+    const bool is_explained = std::ranges::any_of(causes, &Cause::is_fatal);
+    std::vector<const runlog::Event*> others;
     for (const runlog::Event& event : whole.logs.notices()) {
         if (!is_failure(event, whole.logs))
             continue;
-        const auto meaning = std::ranges::find_if(meanings, [&](const Meaning& one) {
-            return one.call == event[key::call] && one.error == event[key::error];
-        });
-        add_fatal(causes, Code::CallFailed, Certainty::Certain,
-                  fmt::format("the call {} of {} failed with {}{}{}.", event[key::call],
-                              spoken(event.role), event[key::error],
-                              meaning == meanings.end() ? "" : ": ",
-                              meaning == meanings.end() ? std::string_view() : meaning->text),
-                  event.role)
-            .add(evidence(event));
+        const std::vector<Reason> reasons = reasons_of(event, whole.logs);
+        if (reasons.empty())
+            others.push_back(&event);
+        else
+            add_failed(causes, event, reasons);
     }
+    if (is_explained)
+        return;
+    for (const runlog::Event* event : others)
+        add_failed(causes, *event, whole.logs);
 }
 
 }  // namespace explain

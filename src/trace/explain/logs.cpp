@@ -57,6 +57,7 @@ void LoggedQueuePair::take(const Event& event) {
         complete(event);
     } else if (event.is("qp_state") && state == "RESET") {
         posts.clear();
+        outstanding = 0;
         receive_lengths.clear();
         receive_times.clear();
     }
@@ -80,6 +81,7 @@ void LoggedQueuePair::post(const Event& event) {
     request.q_key = event[key::q_key];
     request.is_signaled = event[key::signaled].value_or(true);
     request.opcode = event[key::opcode];
+    ++outstanding;
 }
 
 void LoggedQueuePair::complete(const Event& event) {
@@ -98,6 +100,7 @@ void LoggedQueuePair::complete(const Event& event) {
             if (from_end >= posts.size() || posts[from_end].is_done)
                 break;
             posts[from_end].is_done = true;
+            outstanding -= posts[from_end].opcode.empty() ? 0 : 1;
         }
     }
     if (one.status == "SUCCESS" || one.status == "WR_FLUSH_ERR")
@@ -122,7 +125,24 @@ void Logs::learn(const Event& event) {
     else if (auto told = logged::Told::of(event))
         told_.push_back(*std::move(told));
     if (is_notice(event))
-        notices_.push_back(event);
+        notices_.push_back(with_state(event));
+}
+
+// Older logs have the state of the queue pair only in its other events.
+Event Logs::with_state(Event event) const {
+    const auto qpn = event[key::qpn];
+    const LoggedQueuePair* pair =
+        event.is("failed") && event[key::call] == "ibv_post_send" && qpn && is_whole(event.role)
+            ? pairs_.find(event.role, *qpn)
+            : nullptr;
+    if (pair == nullptr || event[key::sends_outstanding])
+        return event;
+    // Without requests, the log may not have the calls that post.
+    if (!pair->posts.empty())
+        event.fields.emplace_back(key::sends_outstanding, pair->outstanding);
+    if (event[key::state].empty() && pair->made_ns)
+        event.fields.emplace_back(key::state, pair->state);
+    return event;
 }
 
 std::string Logs::role_at(const flow::Host& host) const {
@@ -136,6 +156,15 @@ std::vector<const LoggedQueuePair*> Logs::find(const std::string& role, std::uin
         if (pair.role == role && pair.qpn == qpn)
             found.push_back(&pair);
     return found;
+}
+
+const LoggedQueuePair* Logs::pair_at(const Event& event) const {
+    const auto& all = pairs_.all();
+    const auto found = std::find_if(all.rbegin(), all.rend(), [&](const LoggedQueuePair& pair) {
+        return pair.role == event.role && pair.qpn == event[key::qpn] &&
+               pair.made_ns.value_or(event.t_ns) <= event.t_ns;
+    });
+    return found == all.rend() ? nullptr : &*found;
 }
 
 std::uint64_t Logs::entries_of(const std::string& role, std::uint64_t cq) const {

@@ -58,6 +58,7 @@ struct LoggedQueuePair : logged::QueuePair {
     std::vector<std::int64_t> receive_times;       ///< of its receives, nanoseconds since 1970
     std::optional<std::int64_t> first_receive_ns;  ///< the first one was posted
     std::uint64_t sends_done = 0;
+    std::uint64_t outstanding = 0;  ///< of `posts`: without a completion
 
     /// Takes an event of this queue pair that QueuePair has learned.
     void take(const runlog::Event& event);
@@ -79,6 +80,7 @@ class Logs {
     /// Sets the address of a role's host, if no `device` event has it.
     void place(const std::string& role, const flow::Host& host) { hosts_.emplace(host, role); }
 
+
     bool empty() const { return ends_.empty(); }
     /// The role whose log has this host's queue pairs; empty: no log has them.
     std::string role_at(const flow::Host& host) const;
@@ -89,6 +91,8 @@ class Logs {
     const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_.all(); }
     /// Returns the role's queue pairs with that number, oldest first.
     std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const;
+    /// Returns the queue pair that had the event's number when it was logged; nullptr: unknown.
+    const LoggedQueuePair* pair_at(const runlog::Event& event) const;
     const std::vector<Region>& regions() const { return regions_.all(); }
     const std::vector<Told>& told() const { return told_; }
     /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect.
@@ -112,6 +116,8 @@ class Logs {
     std::string name_of(const flow::Host& host, flow::Network network) const;
 
   private:
+    runlog::Event with_state(runlog::Event event) const;
+
     logged::QueuePairs<LoggedQueuePair> pairs_;
     logged::Regions regions_;
     std::vector<Told> told_;

@@ -1,10 +1,14 @@
 // Causes in the programs' own calls.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "trace/explain/failed_call.hpp"
 #include "trace/explain/rules.hpp"
 
 namespace explain {
@@ -36,10 +40,9 @@ class Programs {
             datagrams(pair);
             no_reads(pair);
         }
-        std::size_t refused = 0;
         for (const runlog::Event& event : whole_.logs.notices()) {
-            if (event.is("failed") && event[key::call] == "ibv_post_send" &&
-                event[key::error] == "ENOMEM" && ++refused == 1)
+            if (event.is("failed") && event[key::error] == "ENOMEM" &&
+                (event[key::call] == "ibv_post_send" || event[key::call] == "ibv_wr_complete"))
                 full(event);
             if (event.is("failed") && event[key::call] == "ibv_modify_qp")
                 modify(event);
@@ -119,27 +122,26 @@ class Programs {
         }
     }
 
-    const LoggedQueuePair* pair_of(const runlog::Event& event) const {
-        const auto& all = whole_.logs.queue_pairs();
-        const auto found = std::find_if(all.rbegin(), all.rend(), [&](const auto& pair) {
-            return pair.role == event.role && pair.qpn == event[key::qpn];
-        });
-        return found == all.rend() ? nullptr : &*found;
-    }
-
     void full(const runlog::Event& event) {
-        const LoggedQueuePair* pair = pair_of(event);
-        Cause& cause =
-            add(Code::SendQueueFull, Certainty::Certain,
-                fmt::format("the send queue had no free slot: {} was refused with ENOMEM.",
-                            event[key::call]),
-                pair == nullptr ? event.role : where_of(*pair, directions_, false));
+        const LoggedQueuePair* pair = whole_.logs.pair_at(event);
+        const std::uint64_t most = pair == nullptr ? 0 : pair->max_send_wr;
+        const auto outstanding = event[key::sends_outstanding];
+        const std::uint64_t refused = event[key::requests].value_or(1);
+        // A device may also have no memory, or refuse the list of the request.
+        const bool has_room =
+            outstanding && (most == 0 ? *outstanding == 0 : *outstanding + refused <= most);
+        std::pair queue(event.role, event[key::qpn]);
+        if (has_room || full_.contains(queue) || !reasons_of(event, whole_.logs).empty())
+            return;
+        full_.insert(std::move(queue));
+        Cause& cause = add(
+            Code::SendQueueFull, outstanding && most != 0 ? Certainty::Certain : Certainty::Likely,
+            fmt::format("the send queue had no free slot: {} was refused with ENOMEM.",
+                        event[key::call]),
+            pair == nullptr ? event.role : where_of(*pair, directions_, false));
         cause.add(evidence(event));
-        if (pair != nullptr && pair->max_send_wr != 0)
-            cause.add(value(pair->role,
-                            fmt::format("max_send_wr {}, {} requests posted, {} "
-                                        "completions polled",
-                                        pair->max_send_wr, pair->posts.size(), pair->sends_done)));
+        if (const std::string text = send_queue(event, pair); !text.empty())
+            cause.add(value(event.role, text));
     }
 
     void modify(const runlog::Event& event) {
@@ -147,7 +149,7 @@ class Programs {
             std::to_array<std::string_view>({"ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ENODEV"});
         if (event[key::to] != "RTR")
             return;
-        const LoggedQueuePair* pair = pair_of(event);
+        const LoggedQueuePair* pair = whole_.logs.pair_at(event);
         const std::string where =
             pair == nullptr ? event.role : where_of(*pair, directions_, false);
         if (std::ranges::find(unreachable, event[key::error]) != unreachable.end()) {
@@ -235,6 +237,7 @@ class Programs {
     const Whole& whole_;
     const std::vector<Direction>& directions_;
     Causes& causes_;
+    std::set<std::pair<std::string, std::optional<std::uint32_t>>> full_;  // queue pairs told
 };
 
 }  // namespace

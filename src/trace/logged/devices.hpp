@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runlog/event.hpp"
@@ -29,7 +31,7 @@ struct Device {
 
 class Devices {
   public:
-    /// Takes the events of each log in order; ignores all but `device` with a GID.
+    /// Takes the events of each log in order; ignores all but `device`.
     void learn(const runlog::Event& event);
 
     /// The device of an event that was learned last; nullptr: it is no `device` event with a GID.
@@ -40,9 +42,15 @@ class Devices {
     const Device* last_of(std::string_view role) const;
     /// In the order in which the logs name them.
     const std::vector<Device>& all() const { return all_; }
+    /// A limit of the role's devices, such as max_qp_wr; of several devices the largest. nullopt:
+    /// the log does not have it.
+    std::optional<std::uint64_t> limit(const std::string& role, const runlog::NumberKey& key) const;
 
   private:
+    void learn_limits(const runlog::Event& event);
+
     std::vector<Device> all_;
+    std::map<std::pair<std::string, std::string_view>, std::uint64_t> limits_;
 };
 
 }  // namespace logged

@@ -36,6 +36,14 @@ void QueuePair::learn(const runlog::Event& event, const Devices& devices) {
         send_cq = event[key::send_cq];
         recv_cq = event[key::recv_cq];
         max_send_wr = event[key::max_send_wr].value_or(0);
+        max_recv_wr = event[key::max_recv_wr].value_or(0);
+        // ibv_open_qp does not tell the sizes: they are all 0 then.
+        if (max_send_wr != 0) {
+            max_send_sge = event[key::max_send_sge];
+            max_inline_data = event[key::max_inline_data];
+        }
+        if (max_recv_wr != 0)
+            max_recv_sge = event[key::max_recv_sge];
         made_ns = event.t_ns;
         state = "RESET";
     } else if (is_state(event)) {

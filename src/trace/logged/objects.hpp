@@ -36,7 +36,8 @@ struct QueuePair {
     std::uint32_t qpn = 0;
     std::string type;  ///< "RC"; empty: unknown
     std::optional<std::uint64_t> pd, srq, send_cq, recv_cq;
-    std::uint64_t max_send_wr = 0;  ///< 0: unknown
+    std::uint64_t max_send_wr = 0, max_recv_wr = 0;  ///< 0: unknown
+    std::optional<std::uint64_t> max_send_sge, max_recv_sge, max_inline_data;
 
     std::string state;  ///< "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"
     /// ready: in RTR. failed: first in ERR or RESET after that.

@@ -118,7 +118,8 @@ TEST_F(EndsOf, a_path_mtu_that_differs) {
 
 TEST_F(EndsOf, a_full_send_queue) {
     connect();
-    log("client", R"("event":"failed","call":"ibv_post_send","error":"ENOMEM","qpn":33,"wr_id":9)");
+    log("client",
+        R"("event":"failed","call":"ibv_post_send","error":"ENOMEM","qpn":33,"wr_id":9,"sends_outstanding":16)");
     EXPECT_EQ(answered(), "send-queue-full certain");
 }
 

@@ -20,7 +20,7 @@ class WorkQueue : public Account {
 
 TEST_F(WorkQueue, of_sends_that_is_full) {
     connect();
-    for (std::uint32_t psn = 100; psn < 103; ++psn)
+    for (std::uint32_t psn = 100; psn < 117; ++psn)
         posts_send(psn, 8);
     completes("SUCCESS");
     fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
@@ -30,26 +30,91 @@ send-queue-full certain, fatal
   client → server, QP 0x000011
   the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000021  wr 9
-  client: max_send_wr 16, 3 requests posted, 1 completions polled
+  client: max_send_wr 16, 16 requests outstanding
 )");
+}
+
+// {fields of the refused call, expected}
+class QueueOf16 : public WorkQueue,
+                  public testing::WithParamInterface<std::pair<const char*, const char*>> {};
+
+TEST_P(QueueOf16, is_full_if_its_requests_are_outstanding) {
+    connect();
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33)" + std::string(GetParam().first));
+    EXPECT_EQ(answered(), GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, QueueOf16,
+    testing::Values(std::pair(R"(,"sends_outstanding":16)", "send-queue-full certain"),
+                    std::pair(R"(,"sends_outstanding":15)", "call-failed certain"),
+                    std::pair(R"(,"sends_outstanding":0)", "call-failed certain"),
+                    std::pair(R"(,"sends_outstanding":14,"requests":3)", "send-queue-full certain"),
+                    std::pair(R"(,"sends_outstanding":14,"requests":2)", "call-failed certain"),
+                    std::pair("", "send-queue-full likely")));
+
+TEST_F(WorkQueue, of_sends_with_room_is_not_blamed_for_a_refusal) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 103; ++psn)
+        posts_send(psn, 8);
+    completes("SUCCESS");
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
+    EXPECT_EQ(causes(), R"(
+call-failed certain, fatal
+  client
+  the call ibv_post_send of the client failed with ENOMEM: the send queue has a free slot, but not the memory for the request.
+  client log: failed    ibv_post_send: ENOMEM  QP 0x000021  wr 9
+  client: max_send_wr 16, 2 requests outstanding
+)");
+}
+
+// The first refusal of a queue with room does not hide the later one of a full queue.
+TEST_F(WorkQueue, of_sends_that_is_full_after_another_refusal) {
+    connect();
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":8,"sends_outstanding":2)");
+    fails("ibv_wr_complete", R"("error":"ENOMEM","qpn":33,"requests":2,"sends_outstanding":15)");
+    EXPECT_EQ(causes(), R"(
+send-queue-full certain, fatal
+  client, QP 0x000021
+  the send queue had no free slot: ibv_wr_complete was refused with ENOMEM.
+  client log: failed    ibv_wr_complete: ENOMEM  QP 0x000021
+  client: max_send_wr 16, 15 requests outstanding
+)");
+}
+
+// The log has not all requests.
+TEST_F(WorkQueue, of_sends_in_a_log_with_gaps_is_likely_full) {
+    connect();
+    posts_send(100, 8);
+    log("client", R"("event":"dropped","records":5)");
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
+    EXPECT_EQ(answered(), "send-queue-full likely");
 }
 
 TEST_F(WorkQueue, of_sends_that_is_full_with_unknown_size) {
     log("client", R"("event":"qp","qpn":33,"type":"RC")");
+    posts_send(100, 8);
     fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
     EXPECT_EQ(causes(), R"(
-send-queue-full certain, fatal
+send-queue-full likely, fatal
   client, QP 0x000021
   the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000021  wr 9
+  client: 1 requests outstanding
 )");
+}
+
+TEST_F(WorkQueue, of_sends_that_is_empty_is_not_full) {
+    log("client", R"("event":"qp","qpn":33,"type":"RC")");
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9,"sends_outstanding":0)");
+    EXPECT_EQ(answered(), "call-failed certain");
 }
 
 TEST_F(WorkQueue, of_an_unknown_queue_pair_that_is_full) {
     connect();
     fails("ibv_post_send", R"("error":"ENOMEM","qpn":34,"wr_id":9)");
     EXPECT_EQ(causes(), R"(
-send-queue-full certain, fatal
+send-queue-full likely, fatal
   client
   the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000022  wr 9
@@ -61,13 +126,14 @@ TEST_F(WorkQueue, of_the_newest_queue_pair_of_the_program_that_is_full) {
     for (const auto& [role, size] :
          {std::pair{"client", "4"}, std::pair{"client", "5"}, std::pair{"server", "6"}})
         log(role, R"("event":"qp","qpn":33,"type":"RC","max_send_wr":)" + std::string(size));
-    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9,"sends_outstanding":5)");
+    log("client", R"("event":"qp","qpn":33,"type":"RC","max_send_wr":7)");
     EXPECT_EQ(causes(), R"(
 send-queue-full certain, fatal
   client, QP 0x000021
   the send queue had no free slot: ibv_post_send was refused with ENOMEM.
   client log: failed    ibv_post_send: ENOMEM  QP 0x000021  wr 9
-  client: max_send_wr 5, 0 requests posted, 0 completions polled
+  client: max_send_wr 5, 5 requests outstanding
 )");
 }
 
@@ -80,7 +146,7 @@ TEST_F(WorkQueue, of_receives_that_is_full) {
 TEST_F(WorkQueue, of_receives_that_is_full_does_not_hide_one_of_sends) {
     connect();
     fails("ibv_post_recv", R"("error":"ENOMEM","qpn":33,"wr_id":8)");
-    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9,"sends_outstanding":16)");
     EXPECT_EQ(answered(), "send-queue-full certain");
 }
 

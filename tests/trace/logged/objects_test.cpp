@@ -24,6 +24,32 @@ class Log {
     logged::Regions regions;
 };
 
+TEST(LoggedQueuePairs, have_their_sizes) {
+    Log log;
+    const QueuePair* pair =
+        log.add(1, R"("qp","qpn":17,"max_send_wr":16,"max_recv_wr":4,"max_send_sge":3,)"
+                   R"("max_recv_sge":2,"max_inline_data":0)");
+    ASSERT_NE(pair, nullptr);
+    EXPECT_EQ(pair->max_recv_wr, 4U);
+    EXPECT_EQ(pair->max_send_sge, 3U);
+    EXPECT_EQ(pair->max_recv_sge, 2U);
+    EXPECT_EQ(pair->max_inline_data, 0U);
+    pair = log.add(2, R"("qp","qpn":18,"max_send_wr":16,"max_recv_wr":0,"max_recv_sge":0)");
+    EXPECT_EQ(pair->max_send_sge, std::nullopt);
+    EXPECT_EQ(pair->max_recv_sge, std::nullopt);
+}
+
+TEST(LoggedDevices, have_the_largest_limit_of_a_role) {
+    Log log;
+    log.add(1, R"("device","device":"a","max_cqe":100,"max_sge":4)");
+    log.add(2, R"("device","device":"b","max_cqe":50)");
+    EXPECT_EQ(log.pairs.devices().limit("client", runlog::key::max_cqe), 100U);
+    EXPECT_EQ(log.pairs.devices().limit("client", runlog::key::max_sge), 4U);
+    EXPECT_EQ(log.pairs.devices().limit("client", runlog::key::max_qp_wr), std::nullopt);
+    EXPECT_EQ(log.pairs.devices().limit("server", runlog::key::max_cqe), std::nullopt);
+    EXPECT_TRUE(log.pairs.devices().all().empty());
+}
+
 TEST(LoggedQueuePairs, have_the_attributes_of_their_events) {
     Log log;
     log.add(1, R"("device","gid_index":3,"gid":"::ffff:192.0.2.2")");
