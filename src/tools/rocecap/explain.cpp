@@ -13,6 +13,7 @@
 #include "trace/explain/explainer.hpp"
 #include "trace/timeline/trace_input.hpp"
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/printable.hpp"
 
 namespace rocecap {
@@ -53,6 +54,9 @@ class Explain {
         for (const auto& [role, address] : files_.info.addresses)
             if (const auto host = host_of_address(address))
                 explainer_.place(role, *host);
+        for (const timeline::RunHost& host : files_.info.hosts)
+            if (const auto status = util::number_of<std::uint64_t>(host.exit_code))
+                explainer_.ended(host.role, *status);
         while (const auto event = input_.next_event())
             explainer_.learn(*event);
         for (const flow::KnownQueuePair& pair : input_.known_pairs())

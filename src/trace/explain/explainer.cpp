@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <iterator>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "trace/explain/rules.hpp"
 
@@ -30,6 +33,7 @@ class Signs {
         for (const runlog::Event& event : logs.notices())
             if (explain::is_failure(event, logs) || is_notice_of_failure(event))
                 add(evidence(event));
+        ends(logs);
     }
 
   private:
@@ -50,7 +54,33 @@ class Signs {
             add(evidence(*course.silent_copies.back()));
     }
 
+    void ends(const Logs& logs) {
+        for (const auto& of_role : logs.statuses()) {
+            const bool is_logged =
+                std::ranges::any_of(logs.notices(), [&](const runlog::Event& event) {
+                    return event.role == of_role.first && is_failed_end(event);
+                });
+            if (is_failed_status(of_role.second) && !is_logged)
+                add(value(of_role.first, fmt::format("ended with status {}", of_role.second)));
+        }
+    }
+
+    // A person or a script ends programs that run until then by these signals.
+    static bool is_failed_status(std::uint64_t status) {
+        constexpr std::uint64_t of_signal = 128;  // as a shell reports it
+        return status != 0 && status != of_signal + SIGINT && status != of_signal + SIGTERM;
+    }
+    static bool is_failed_end(const runlog::Event& event) {
+        if (!event.is("process_end"))
+            return false;
+        const auto signal = event[key::signal];
+        return is_failed_status(event[key::exit_status].value_or(0)) ||
+               (signal && *signal != SIGINT && *signal != SIGTERM);
+    }
+
     static bool is_notice_of_failure(const runlog::Event& event) {
+        if (is_failed_end(event))
+            return true;
         constexpr auto types =
             std::to_array<std::string_view>({"REJECTED", "UNREACHABLE", "ADDR_ERROR", "ROUTE_ERROR",
                                              "CONNECT_ERROR", "DEVICE_REMOVAL"});

@@ -28,6 +28,8 @@ class Explainer {
     void learn(const runlog::Event& event) { logs_.learn(event); }
     /// Sets the address of a role's host.
     void place(const std::string& role, const flow::Host& host) { logs_.place(role, host); }
+    /// Sets the exit status of a role's program, for the case that its log does not have it.
+    void ended(const std::string& role, std::uint64_t status) { logs_.ended(role, status); }
     void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
     /// Sets the host at which the capture was made.
     void captured_at(const flow::Host& host) { place_ = host; }

@@ -80,6 +80,8 @@ class Logs {
     /// Sets the address of a role's host, if no `device` event has it.
     void place(const std::string& role, const flow::Host& host) { hosts_.emplace(host, role); }
 
+    /// Sets the exit status of a role's program.
+    void ended(const std::string& role, std::uint64_t status) { statuses_[role] = status; }
 
     bool empty() const { return ends_.empty(); }
     /// The role whose log has this host's queue pairs; empty: no log has them.
@@ -97,6 +99,8 @@ class Logs {
     const std::vector<Told>& told() const { return told_; }
     /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect.
     const std::vector<runlog::Event>& notices() const { return notices_; }
+    /// By role, only those that were set.
+    const std::map<std::string, std::uint64_t>& statuses() const { return statuses_; }
     const logged::Devices& devices() const { return pairs_.devices(); }
     /// The time of a role's last event; 0: it has none.
     std::int64_t end_of(const std::string& role) const {
@@ -125,6 +129,7 @@ class Logs {
     std::map<logged::Key, std::uint64_t> cqs_;
     std::map<std::string, std::int64_t> ends_;  // by role: its last event's time
     std::map<std::string, bool> torn_;
+    std::map<std::string, std::uint64_t> statuses_;
     std::map<flow::Host, std::string, Order> hosts_;
 };
 

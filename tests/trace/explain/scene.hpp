@@ -36,6 +36,11 @@ class Scene : public testing::Test {
         explainer_.learn(*event);
         forgetful_.learn(*event);
     }
+    /// The role's program has ended, according to the run.
+    void ends(std::string_view role, std::uint64_t status) {
+        explainer_.ended(std::string(role), status);
+        forgetful_.ended(std::string(role), status);
+    }
     void wait(std::int64_t ns) { now_ += ns; }
 
     /// The attributes of one end. The defaults are correct.

@@ -57,11 +57,38 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair(R"("event":"failed","call":"ibv_reg_mr","error":"EINVAL")", true),
         std::pair(R"("event":"failed","call":"rdma_bind_addr","error":"EADDRINUSE")", true),
         std::pair(R"("event":"failed","call":"ibv_query_device_ex","error":"EINVAL")", false),
+        std::pair(R"("event":"process_end","pid":1,"exit_status":1)", true),
+        std::pair(R"("event":"process_end","pid":1,"signal":11)", true),
+        std::pair(R"("event":"process_end","pid":1,"exit_status":0)", false),
+        std::pair(R"("event":"process_end","pid":1,"signal":15)", false),
+        std::pair(R"("event":"process_end","pid":1,"signal":2)", false),
+        std::pair(R"("event":"process_end","pid":1)", false),
         std::pair(R"("event":"async","type":"PORT_ERR")", true),
         std::pair(R"("event":"async","type":"QP_FATAL")", true),
         std::pair(R"("event":"async","type":"COMM_EST")", false),
         std::pair(R"("event":"error","text":"ERR")", false),
         std::pair(R"("event":"note","text":"ERR")", false)));
+
+TEST_F(Explained, programs_that_ended_with_an_error_are_signs) {
+    for (const auto& [role, status] :
+         {std::pair{"server", 0}, std::pair{"client", 1}, std::pair{"client2", 143}})
+        ends(role, status);
+    EXPECT_EQ(signs(), "  client: ended with status 1\n");
+    EXPECT_TRUE(last_.has_failed);
+    EXPECT_TRUE(last_.causes.empty());
+}
+
+TEST_F(Explained, programs_are_no_signs_if_none_ended_with_an_error) {
+    ends("server", 0);
+    ends("client", 130);
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Explained, programs_that_ended_with_an_error_are_signs_once) {
+    ends("client", 1);
+    log("client", R"("event":"process_end","pid":7,"exit_status":1)");
+    EXPECT_EQ(signs(), "  client log: process_end process 7 has ended with status 1\n");
+}
 
 TEST_F(Explained, reliable_connections_are_counted_by_direction) {
     send(100);
