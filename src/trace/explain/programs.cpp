@@ -139,6 +139,8 @@ class Programs {
             fmt::format("the send queue had no free slot: {} was refused with ENOMEM.",
                         event[key::call]),
             pair == nullptr ? event.role : where_of(*pair, directions_, false));
+        // Many programs post until the queue is full, and go on when it has room again.
+        cause.is_fatal = is_failure(event, whole_.logs);
         cause.add(evidence(event));
         if (const std::string text = send_queue(event, pair); !text.empty())
             cause.add(value(event.role, text));

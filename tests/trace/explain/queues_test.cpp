@@ -34,6 +34,18 @@ send-queue-full certain, fatal
 )");
 }
 
+// Many programs post until the queue is full.
+TEST_F(WorkQueue, of_sends_that_is_full_is_no_failure_of_a_program_that_goes_on) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 116; ++psn)
+        posts_send(psn, 8);
+    fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"sends_outstanding":16)");
+    completes("SUCCESS");
+    posts_send(116, 8);
+    EXPECT_EQ(answered(), "send-queue-full certain");
+    EXPECT_FALSE(first().is_fatal);
+}
+
 // {fields of the refused call, expected}
 class QueueOf16 : public WorkQueue,
                   public testing::WithParamInterface<std::pair<const char*, const char*>> {};
