@@ -10,6 +10,7 @@
 
 #include "capture/file_source.hpp"
 #include "capture/sink.hpp"
+#include "capture/time_order.hpp"
 #include "render/check_json.hpp"
 #include "render/check_text.hpp"
 #include "tools/rocecap/check_ends.hpp"
@@ -65,7 +66,8 @@ class Check {
         if (options_.lossy || facts_.packets_may_be_missing)
             checker_.packets_may_be_missing();
         read();
-        print_left_out(flows_.left_out_text());
+        print_note(flows_.left_out_text());
+        print_note(order_.text());
         conformance::Report report = checker_.finish();
         if (report.connections.empty())
             throw util::Error(
@@ -169,6 +171,7 @@ class Check {
     }
 
     void add(const capture::Frame& frame) {
+        order_.see(frame.time);
         wire::Packet packet = capture::decode(frame, flows_);
         const auto key = flow::StreamKey::of(packet);
         if (key && packet.sll && !place_)
@@ -227,6 +230,7 @@ class Check {
     std::string file_;
     std::optional<capture::FileSource> source_;
     wire::RoceFlows flows_;
+    capture::TimeOrder order_;
     RunFacts facts_;
     flow::Tracker tracker_;
     conformance::Checker checker_{tracker_};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "capture/sink.hpp"
+#include "capture/time_order.hpp"
 #include "render/explain_text.hpp"
 #include "tools/rocecap/check_facts.hpp"
 #include "tools/rocecap/command.hpp"
@@ -42,6 +43,7 @@ class Explain {
     explain::Explanation made() {
         learn();
         read();
+        print_note(order_.text());
         check_capture(files_, packets_, roce_, input_.left_out());
         return explainer_.explanation();
     }
@@ -83,6 +85,7 @@ class Explain {
 
     void read() {
         while (const auto frame = input_.next_frame()) {
+            order_.see(frame->time);
             const wire::Packet packet = input_.decode(*frame);
             if (packets_++ == 0)
                 context_.begin_ns = frame->time.count();
@@ -101,6 +104,7 @@ class Explain {
     render::ExplainContext context_;
     std::uint64_t packets_ = 0;
     std::uint64_t roce_ = 0;
+    capture::TimeOrder order_;
 };
 
 int explain_run(const ExplainOptions& options, const Context& context) {

@@ -10,6 +10,7 @@
 
 #include "capture/file_source.hpp"
 #include "capture/sink.hpp"
+#include "capture/time_order.hpp"
 #include "filter/where.hpp"
 #include "render/flow_json.hpp"
 #include "render/flow_text.hpp"
@@ -95,6 +96,7 @@ class Flows {
     }
 
     void add(const capture::Frame& frame, wire::IcrcCheck icrc) {
+        order_.see(frame.time);
         const wire::Packet packet = capture::decode(frame, udp_flows_, icrc);
         if (where_ &&
             !where_->matches({frame.number, frame.time, packet, frame.bytes, frame.original_length,
@@ -116,13 +118,15 @@ class Flows {
         sink_.append(options_.json ? render::flow_totals_json(tracker_.totals()).dump() + '\n'
                                    : render::flow_totals_text(tracker_.totals(), style_));
         sink_.close();
-        print_left_out(udp_flows_.left_out_text());
+        print_note(udp_flows_.left_out_text());
+        print_note(order_.text());
         copies_.warn("--interface chooses one of the two");
     }
 
     const FlowsOptions& options_;
     util::TextStyle style_;
     capture::FileSource source_;
+    capture::TimeOrder order_;
     wire::RoceFlows udp_flows_;
     flow::Tracker tracker_;
     InterfaceCopies copies_;

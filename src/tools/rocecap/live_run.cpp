@@ -239,7 +239,7 @@ void LiveRun::say_end() const {
                    .c_str(),
                stderr);
     if (printer_)
-        print_left_out(printer_->left_out());
+        print_note(printer_->left_out());
 }
 
 }  // namespace rocecap

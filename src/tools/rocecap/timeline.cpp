@@ -134,7 +134,7 @@ class Follow {
         if (stop.requested()) {
             sink_.append(sums_so_far());
             sink_.close();
-            print_left_out(input_.left_out());
+            print_note(input_.left_out());
             return;
         }
         timeline::TraceFiles files = timeline::trace_files(files_.name);
@@ -142,7 +142,7 @@ class Follow {
         const timeline::FinishedRun run(std::move(files));
         sink_.append(sums(run));
         sink_.close();
-        print_left_out(input_.left_out());
+        print_note(input_.left_out());
         require_whole(run.capture_damage());
     }
 

@@ -48,7 +48,7 @@ void add_trust_port_option(CLI::App& command, bool& all) {
         "look like it");
 }
 
-void print_left_out(const std::string& text) {
+void print_note(const std::string& text) {
     if (!text.empty())
         warn(text);
 }
@@ -134,7 +134,7 @@ std::string output_of(const timeline::TraceFiles& files, const std::string& opti
 
 void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std::uint64_t roce,
                    const std::string& left_out) {
-    print_left_out(left_out);
+    print_note(left_out);
     if (files.is_run_dir || roce > 0)
         return;
     const std::string sentence =

@@ -24,8 +24,8 @@ void add_trace_arguments(CLI::App& command, TraceArguments& arguments);
 void add_interface_option(CLI::App& command, std::string& interface);
 /// Adds only --trust-port.
 void add_trust_port_option(CLI::App& command, bool& all);
-/// Prints wire::RoceFlows::left_out_text(), unless it is empty.
-void print_left_out(const std::string& text);
+/// Prints a sentence about the capture, such as wire::RoceFlows::left_out_text(), unless it is empty.
+void print_note(const std::string& text);
 /// Adds the argument of commands that read a capture without run logs: a file, or a run directory.
 void add_file_argument(CLI::App& command, std::string& file);
 /// The capture in a run directory; other paths as they are. Throws util::Error for a directory
@@ -64,7 +64,7 @@ void require_whole(const std::string& damage);
 void check_trace(const timeline::FinishedRun& run);
 
 /// `packets`: of the capture; `roce`: its RoCE packets. Throws util::Error as check_trace() does.
-/// Also prints `left_out`, as print_left_out().
+/// Also prints `left_out`, as print_note().
 void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std::uint64_t roce,
                    const std::string& left_out);
 

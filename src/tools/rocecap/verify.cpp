@@ -85,7 +85,7 @@ class Verification {
             sink_.append((listed_ != 0 && options_.first != 0 ? "\n" : "") + tally_.text());
         }
         sink_.close();
-        print_left_out(flows_.left_out_text());
+        print_note(flows_.left_out_text());
         if (tally_.checked() == 0)
             std::fputs("rocecap: no packet has an ICRC that could be checked.\n", stderr);
     }

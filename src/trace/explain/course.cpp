@@ -185,6 +185,8 @@ void Walk::fill(Gap& gap, const Seen& request) {
     if (gap.is_filled)
         return;
     gap.is_filled = true;
+    if (request.t_ns < gap.behind->t_ns)
+        return;  // the capture has them in another order than they came
     gap.episode = course_.episodes.size();
     // No NAK has asked for it yet: it was overtaken.
     const bool was_asked_for = nak_ != nullptr && nak_->frame > gap.behind->frame;

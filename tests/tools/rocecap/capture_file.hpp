@@ -25,7 +25,12 @@ class CaptureFile {
     /// Adds a packet. The first is at 1 s, each other 1 µs later. `length`: bytes on the wire, if
     /// `bytes` is cut.
     void add(const std::vector<std::byte>& bytes, std::size_t length = 0) {
-        out_.packet(interface_, {.time = capture::Time(1'000'000'000 + 1000 * count_++),
+        add_at(count_, bytes, length);
+    }
+    /// The same at this number of microseconds after the first.
+    void add_at(int us, const std::vector<std::byte>& bytes, std::size_t length = 0) {
+        ++count_;
+        out_.packet(interface_, {.time = capture::Time(1'000'000'000 + 1000 * us),
                                  .bytes = bytes,
                                  .original_length =
                                      static_cast<std::uint32_t>(std::max(length, bytes.size()))});
