@@ -113,11 +113,12 @@ class Alternatives {
         for (const Region& one : case_.whole.logs.regions())
             if (one.role == role && one.rkey != 0 && one.rkey == request->rkey)
                 region = &one;
-        if (region == nullptr) {
+        if (region == nullptr && request->rkey != 0) {
             add(cause, Code::Deregistered,
                 fmt::format("no region in the log of {} ever had this rkey", spoken(role)));
-            return;
         }
+        if (region == nullptr)
+            return;
         add(cause, Code::WrongRkey,
             fmt::format("{} registered memory with rkey {:#010x}", spoken(role), region->rkey));
         if (!region->gone_ns)

@@ -22,11 +22,14 @@ constexpr std::size_t most_signs = 5;
 // Collects signs of a failure, whether or not it is explained.
 class Signs {
   public:
-    Signs(const Logs& logs, const std::vector<Direction>& directions,
+    Signs(const Logs& logs, const Traffic& traffic, const std::vector<Direction>& directions,
           const std::vector<Course>& courses, Explanation& out)
         : out_(out) {
         for (std::size_t i = 0; i < directions.size(); ++i)
             look(directions[i], courses[i]);
+        for (const KeptStream& stream : traffic.streams())
+            if (!stream.peer)
+                look(stream);
         for (const LoggedQueuePair& pair : logs.queue_pairs())
             for (const Completion& error : pair.errors)
                 add(evidence(pair, error));
@@ -43,12 +46,21 @@ class Signs {
             out_.signs.push_back(std::move(sign));
     }
 
+    // NAKs whose requests are unknown.
+    void look(const KeptStream& responses) {
+        const auto nak = std::ranges::find_if(responses.packets, [](const Seen& one) {
+            return one.is_fatal_nak() && !one.is_damaged;
+        });
+        if (nak != responses.packets.end() &&
+            std::ranges::find(out_.signs, nak->frame, &Evidence::frame) == out_.signs.end())
+            add(evidence(*nak));
+    }
+
     void look(const Direction& direction, const Course& course) {
-        for (const Seen* response : direction.responses)
-            if (response->is_kind(AethKind::Nak) && response->aeth.code() != 0) {
-                add(evidence(*response));
-                break;
-            }
+        const auto nak = std::ranges::find_if(direction.responses,
+                                              [](const Seen* one) { return one->is_fatal_nak(); });
+        if (nak != direction.responses.end())
+            add(evidence(**nak));
         constexpr std::size_t least_copies = 3;
         if (course.silent_copies.size() >= least_copies)
             add(evidence(*course.silent_copies.back()));
@@ -192,7 +204,7 @@ Explanation Explainer::explanation() {
 
     Explanation out;
     out.packets = traffic_.packets();
-    Signs(logs_, directions, courses, out);
+    Signs(logs_, traffic_, directions, courses, out);
     Causes causes;
     explain_connection_manager(whole, causes);
     for (std::size_t i = 0; i < directions.size(); ++i) {

@@ -184,8 +184,8 @@ class Recovery {
     bool shows_loss(const Episode& episode) const {
         const std::int64_t least = (ack_timeout_of(direction_).value_or(0) + 1) / 2;
         switch (episode.why) {
-            case Why::LostBefore:
-                return true;
+            case Why::LostBefore:  // a request behind it may be the one that was lost
+                return episode.first->psn != episode.again->psn || episode.cost_ns >= least;
             case Why::LostBehind:
                 return episode.cost_ns >= least || episode.answer->frame < episode.again->frame;
             case Why::DataLost:

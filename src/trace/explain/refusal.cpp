@@ -41,6 +41,15 @@ class Access {
         for (const Region* region : all)
             if (region->rkey == request_.rkey)
                 same.push_back(region);
+        if (const Region* region = region_without_rkey(role)) {
+            Cause& cause =
+                add(Code::MissingAccessRight, Certainty::Certain,
+                    fmt::format("the region at this address does not allow {}: it has no remote "
+                                "rights, and therefore rkey 0.",
+                                request_.right));
+            cause.add(value(role, region->text()));
+            return;
+        }
         if (same.empty()) {
             Cause& cause =
                 add(Code::WrongRkey, Certainty::Certain,
@@ -54,6 +63,17 @@ class Access {
             gone(role, region, Certainty::Certain);
         else
             by_region(role, region);
+    }
+
+    // Some devices give rkey 0 to a region without remote rights.
+    const Region* region_without_rkey(std::string_view role) const {
+        const auto& all = case_.whole.logs.regions();
+        const auto found = std::ranges::find_if(all, [&](const Region& one) {
+            return request_.rkey == 0 && one.role == role && one.rkey == 0 && one.lkey != 0 &&
+                   !one.gone_ns && one.has(request_.va, request_.length) &&
+                   !one.allows(request_.right);
+        });
+        return found == all.end() ? nullptr : &*found;
     }
 
     void gone(const std::string& role, const Region& region, Certainty certainty) {

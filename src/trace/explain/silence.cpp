@@ -82,13 +82,21 @@ class Silence {
         return answer == direction_.responses.end() ? nullptr : *answer;
     }
 
+    // The program destroyed its queue pair, and no request failed. It need not have polled all
+    // completions.
+    bool has_ended_well() const {
+        const LoggedQueuePair* requester = direction_.requester;
+        return requester != nullptr && requester->errors.empty() && requester->destroyed_ns &&
+               case_.whole.logs.is_whole(requester->role);
+    }
+
     // No new request was sent, and the last one was retransmitted although its response was
     // captured.
     bool gave_up_over_answers() const {
         constexpr std::size_t most_retries = 7;  // retry_cnt has three bits
         const Seen* newest = case_.course.newest;
         const Seen* answer = answer_to_newest();
-        if (answer == nullptr)
+        if (answer == nullptr || has_ended_well())
             return false;
         const auto copies = std::ranges::count_if(direction_.requests, [&](const Seen* request) {
             return request->frame > answer->frame && request->psn == newest->psn;

@@ -40,6 +40,16 @@ acks-lost likely, fatal
 )");
 }
 
+// Some programs poll only some of their completions.
+TEST_F(GivingUp, is_not_what_a_program_does_that_destroys_its_queue_pair) {
+    connect();
+    posts_send(100, 8);
+    acknowledged(9);
+    log("client", R"("event":"destroyed","what":"qp","qpn":33)");
+    answered();
+    EXPECT_FALSE(last_.has_failed);
+}
+
 TEST_F(GivingUp, takes_two_retransmissions_after_the_response) {
     connect();
     posts_send(100, 8);

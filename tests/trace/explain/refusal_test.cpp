@@ -148,6 +148,21 @@ missing-access-right certain, fatal
 )");
 }
 
+// Soft-RoCE gives rkey 0 to such a region.
+TEST_F(Refusal, of_a_region_without_any_remote_right) {
+    connect();
+    region("server", start, 4096, 0, "local_write");
+    refuse(start, 0);
+    EXPECT_EQ(causes(), R"(
+missing-access-right certain, fatal
+  client → server, QP 0x000011
+  the region at this address does not allow remote_write: it has no remote rights, and therefore rkey 0.
+  frame 1: RC RDMA WRITE Only  PSN 0x000064  va 0x1000 rkey 0x00000000, 64 B
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Remote Access Error
+  server: memory 0x1000 + 4096 B  rkey 0x00000000  local_write
+)");
+}
+
 TEST_F(Refusal, of_a_region_that_was_deregistered) {
     capture_at_server();
     connect();

@@ -29,6 +29,15 @@ TEST_F(Explained, failures_show_the_last_of_three_silent_copies) {
     EXPECT_TRUE(last_.has_failed);
 }
 
+// Of several queue pairs without any ACK, the capture does not show which belong together.
+TEST_F(Explained, failures_show_a_nak_whose_request_is_unknown) {
+    for (std::uint32_t qpn = 0x11; qpn < 0x13; ++qpn)
+        add(packet({.from = 2, .to = 1, .qpn = qpn}, opcode::send_first, 100 * qpn, 1024));
+    add(answer({.from = 1, .to = 2, .qpn = 0x21}, 0x11 * 100, syndrome::access_error));
+    EXPECT_EQ(signs(), "  frame 3: RC Acknowledge  PSN 0x0006a4  NAK: Remote Access Error\n");
+    EXPECT_TRUE(last_.has_failed);
+}
+
 TEST_F(Explained, naks_for_a_sequence_error_are_no_failure) {
     send(100);
     nak(100, syndrome::psn_error);

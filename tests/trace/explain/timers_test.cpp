@@ -327,6 +327,21 @@ TEST_F(Timers, of_a_message_whose_end_had_not_arrived_are_the_paths) {
     EXPECT_EQ(first().text, "packets were lost once, and 1 packet was retransmitted.");
 }
 
+// The timer of Soft-RoCE may expire soon after the first packet of a message.
+TEST_F(Timers, that_expire_early_in_a_message_show_no_loss) {
+    capture_at_server();
+    connect();
+    for (int copy = 0; copy < 2; ++copy) {
+        add(packet(to_server, opcode::send_first, 100, 1024));
+        wait(copy == 0 ? 5 * ms : 0);
+    }
+    send(101);
+    ack(101);
+    answered();
+    EXPECT_TRUE(std::ranges::none_of(
+        last_.causes, [](const explain::Cause& one) { return one.code == explain::Code::Loss; }));
+}
+
 TEST_F(Timers, of_a_message_whose_end_had_arrived_are_the_hosts) {
     capture_at_server();
     connect();
