@@ -15,8 +15,6 @@
 namespace explain {
 namespace {
 
-using wire::AethKind;
-
 constexpr std::size_t most_signs = 5;
 
 // Collects signs of a failure, whether or not it is explained.
