@@ -121,12 +121,8 @@ std::string objection_to(X509_STORE_CTX* store, const TlsContext& context) {
 std::string sentence_of(unsigned long error, int system_error, const std::string& objection,
                         const std::string& peer, const TlsContext& context) {
     if (error == 0)
-        return system_error == 0
-                   ? fmt::format(
-                         "{} closed the connection during the exchange. Its log has the reason.",
-                         peer)
-                   : fmt::format("the connection to {} broke during the exchange: {}.", peer,
-                                 std::strerror(system_error));
+        return fmt::format("the connection to {} broke during the exchange: {}.", peer,
+                           std::strerror(system_error));
     const int reason = ERR_GET_REASON(error);
     if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED && !objection.empty())
         return fmt::format("the {} {} is refused: {}", peer_of(context.role()), peer, objection);

@@ -14,7 +14,7 @@ namespace net {
 std::string objection_to(X509_STORE_CTX* store, const TlsContext& context);
 
 /// Returns the full sentence about a failed call. `error`: OpenSSL's error code, 0 for a system
-/// error. `system_error`: the errno value, 0 if the peer just closed. `objection`: result of
+/// error. `system_error`: the errno value of that. `objection`: result of
 /// objection_to(), if any.
 std::string sentence_of(unsigned long error, int system_error, const std::string& objection,
                         const std::string& peer, const TlsContext& context);

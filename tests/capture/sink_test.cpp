@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <malloc.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
@@ -51,6 +52,25 @@ std::string read_all(int fd) {
     for (ssize_t n = 0; (n = read(fd, buffer.data(), buffer.size())) > 0;)
         text.append(buffer.data(), static_cast<std::size_t>(n));
     return text;
+}
+
+// malloc() maps a block of this size by itself, and mallinfo2() counts it.
+TEST_F(SinkTest, keeps_nothing_of_what_it_has_written) {
+    constexpr std::size_t piece = std::size_t{1} << 20;
+    const std::string text(piece, 'x');
+    Sink sink = Sink::create(path_);
+    const auto in_use = [] {
+        const auto info = mallinfo2();
+        return info.uordblks + info.hblkhd;
+    };
+    const std::size_t before = in_use();
+    for (int i = 0; i < 16; ++i) {
+        sink.append(text);
+        sink.flush();
+    }
+    EXPECT_LT(in_use() - before, 4 * piece);
+    sink.close();
+    EXPECT_EQ(std::filesystem::file_size(path_), 16 * piece);
 }
 
 TEST_F(SinkTest, writes_what_was_appended_when_flushed_or_closed) {

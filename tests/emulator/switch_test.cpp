@@ -1,5 +1,6 @@
 #include "emulator/switch.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <poll.h>
 #include <sys/socket.h>
@@ -141,6 +142,24 @@ class LinkSwitch : public testing::Test {
     std::unique_ptr<Control> control_;
     std::thread thread_;
 };
+
+TEST_F(LinkSwitch, forgets_a_client_that_leaves_without_a_request) {
+    const auto open_files = [] {
+        const std::filesystem::directory_iterator all("/proc/self/fd");
+        return std::distance(begin(all), end(all));
+    };
+    const auto become = [&](std::ptrdiff_t count) {
+        const auto deadline = util::Clock::now() + 5s;
+        while (open_files() != count && util::Clock::now() < deadline)
+            std::this_thread::yield();
+        return open_files() == count;
+    };
+    const std::ptrdiff_t before = open_files();
+    util::Fd end = connect_unix(dir_.str() + "/control");
+    EXPECT_TRUE(become(before + 2));
+    end.reset();
+    EXPECT_TRUE(become(before));
+}
 
 TEST_F(LinkSwitch, floods_until_it_has_learned_where_a_host_is) {
     const Bytes to_two = host(0).frame(2, roce_frame(1));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <map>
 #include <random>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "rocetrace/interpose/arena.hpp"
 #include "rocetrace/interpose/clock.hpp"
 #include "rocetrace/interpose/pointer_map.hpp"
+#include "rocetrace/interpose/queue_pair.hpp"
 
 namespace containers_test {
 
@@ -226,6 +228,25 @@ TEST(Clock, of_the_counter_is_right_after_an_interruption) {
         ASSERT_GE(read, last);
         last = read;
     }
+}
+
+TEST(QueuePairs, give_back_the_memory_of_their_batches) {
+    const auto mapped_pages = [] {
+        std::ifstream file("/proc/self/statm");
+        long pages = 0;
+        file >> pages;
+        return pages;
+    };
+    const auto use = [] {
+        interpose::TracedQueuePair* pair = interpose::make_queue_pair(4096, 1, true);
+        ASSERT_NE(pair, nullptr);
+        interpose::retire_queue_pair(pair);
+    };
+    use();
+    const long before = mapped_pages();
+    for (int i = 0; i < 50; ++i)
+        use();
+    EXPECT_LT(mapped_pages() - before, 100);
 }
 
 }  // namespace containers_test

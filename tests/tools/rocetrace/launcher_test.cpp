@@ -81,6 +81,14 @@ TEST_F(Launcher, sets_variables_and_keeps_the_users_preloaded_libraries) {
     EXPECT_EQ(trace({"1=A"}).exit_code, 127);
 }
 
+// A name with a '=' that is no variable's name: env(1) would set it.
+TEST_F(Launcher, runs_a_program_whose_name_has_an_equals_sign) {
+    const support::TempPath program("a.b=c");
+    std::ofstream(program.path()) << "#!/bin/sh\necho run\n";
+    std::filesystem::permissions(program.path(), std::filesystem::perms::owner_all);
+    EXPECT_EQ(trace({program.str()}).out, "run\n");
+}
+
 TEST_F(Launcher, says_when_nothing_was_seen) {
     const auto outcome = trace({"true"});
     EXPECT_NE(outcome.err.find("true made no verbs call that rocetrace can trace"),

@@ -311,6 +311,8 @@ TEST_F(LinkCommands, help_and_fields_are_printed) {
                             "emulator\n"),
               std::string::npos);
     EXPECT_NE(help.out.find("\n  drop the 3rd packet from client where"), std::string::npos);
+    EXPECT_NE(support::run({rocewire(), "remove", "--help"}).out.find("\n  rule N REQUIRED "),
+              std::string::npos);
     const Outcome fields = support::run({rocewire(), "fields"});
     EXPECT_EQ(fields.exit_code, 0);
     EXPECT_TRUE(
