@@ -150,6 +150,8 @@ void check_json(const conformance::Report& report, const CheckContext& context,
     }
     if (left_out != 0)
         write(fmt::format(",\"deviations_left_out\":{}", left_out));
+    if (report.recoveries_left_out != 0)
+        write(fmt::format(",\"recoveries_left_out\":{}", report.recoveries_left_out));
     write(",\"cannot_be_judged\":" + counts.dump() + "}\n");
 }
 

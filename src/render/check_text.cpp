@@ -199,6 +199,10 @@ class Text {
                     fmt::format("{:>7}  {:<10}{:<21}{:<10}{:<12}{:>10}{:>10}  {}", "frame", "event",
                                 "packet", "PSN", "recovered", "detected", "reacted", "verdict")));
         limited(report_.recoveries, "recoveries", [&](const Recovery& one) { recovery(one); });
+        if (report_.recoveries_left_out != 0)
+            line(style_(util::TextRole::Notice,
+                        fmt::format("  ... and {} more recoveries: too many to keep",
+                                    report_.recoveries_left_out)));
         for (const std::string& summary : recovery_summaries(report_))
             line("  " + summary);
     }

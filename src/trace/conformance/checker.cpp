@@ -25,46 +25,73 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
             return;
         const std::uint64_t number =
             tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size());
-        passages_.entered(frame, bytes);
         if (seen.opcode == nullptr) {
+            passages_.entered(frame, bytes, std::nullopt);
             ++report_.not_judged;
             return;
         }
         const std::size_t stream = stream_of(number, *key);
-        sent_frames_[frame] = {stream, streams_[stream].seen.size()};
-        add(streams_[stream], side, seen);
+        passages_.entered(
+            frame, bytes,
+            FrameMatcher::Place{stream, streams_[stream].taken + streams_[stream].seen.size()});
+        add(stream, side, seen);
         return;
     }
-    const auto origin = passages_.left(frame, bytes);
-    const auto place = origin ? sent_frames_.find(origin->frame) : sent_frames_.end();
+    const auto origin = passages_.left(bytes);
+    ObservedPacket* const sent = origin ? sent_at(origin->place) : nullptr;
+    if (sent != nullptr)
+        note_copy(*sent, frame);
     // The headers of a damaged packet are unreliable.
     if (damaged || seen.opcode == nullptr) {
-        if (place == sent_frames_.end())
+        if (sent == nullptr)
             return;
-        HalfStream& stream = streams_[place->second.stream];
-        ObservedPacket broken = stream.seen[place->second.index].second;
+        ObservedPacket broken = *sent;
         broken.frame = frame;
         broken.t_ns = t_ns;
         broken.is_damaged = true;
         broken.fate = Fate::Passed;
-        stream.seen[place->second.index].second.fate = Fate::Corrupted;
-        add(stream, side, broken);
+        sent->fate = Fate::Corrupted;
+        add(origin->place->stream, side, broken);
         return;
     }
-    if (place != sent_frames_.end() && origin->is_changed)
-        streams_[place->second.stream].seen[place->second.index].second.fate = Fate::Changed;
-    const bool is_own = place != sent_frames_.end() && streams_[place->second.stream].key == *key;
+    if (sent != nullptr && origin->is_changed)
+        sent->fate = Fate::Changed;
     const std::size_t stream =
-        is_own
-            ? place->second.stream
+        sent != nullptr && streams_[origin->place->stream].key == *key
+            ? origin->place->stream
             : stream_of(tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size()), *key);
-    add(streams_[stream], side, seen);
+    add(stream, side, seen);
 }
 
-void Checker::add(HalfStream& stream, LinkSide side, const ObservedPacket& seen) {
+// Returns nullptr if the models have taken the packet.
+ObservedPacket* Checker::sent_at(const std::optional<FrameMatcher::Place>& place) {
+    if (!place || place->index < streams_[place->stream].taken)
+        return nullptr;
+    HalfStream& stream = streams_[place->stream];
+    return &stream.seen[place->index - stream.taken].second;
+}
+
+void Checker::note_copy(ObservedPacket& sent, std::uint64_t frame) {
+    if (sent.copy == 0)
+        sent.copy = frame;
+    else if (sent.fate == Fate::Passed)
+        sent.fate = Fate::Doubled;
+}
+
+void Checker::add(std::size_t index, LinkSide side, const ObservedPacket& seen) {
+    HalfStream& stream = streams_[index];
     if (stream.first_frame == 0)
         stream.first_frame = seen.frame;
     stream.seen.emplace_back(side, seen);
+    const std::size_t part = part_size();
+    if (stream.seen.size() >= 2 * part)
+        take_part(index, stream.seen[part].second.frame);
+}
+
+// In packets of a direction.
+std::size_t Checker::part_size() const {
+    constexpr std::size_t least = 64, most = 65'536;  // of one direction, of all
+    return std::clamp(most / streams_.size(), std::min(least, most_of_part_), most_of_part_);
 }
 
 std::size_t Checker::stream_of(std::uint64_t number, const flow::StreamKey& key) {
@@ -93,27 +120,93 @@ void Checker::count(LinkSide side, const flow::StreamKey& key, const wire::Packe
     where.datagrams += packet.deth ? 1 : 0;
 }
 
-void Checker::settle_fates() {
-    for (HalfStream& stream : streams_) {
-        if (stream.packets != 0)
-            continue;  // at one point
-        std::uint64_t earliest_behind = UINT64_MAX;
-        for (auto one = stream.seen.rbegin(); one != stream.seen.rend(); ++one) {
-            auto& [side, seen] = *one;
-            if (side != LinkSide::Ingress)
-                continue;
-            const auto& copies = passages_.copies(seen.frame);
-            if (seen.fate == Fate::Passed && copies.empty())
+// Gives the models the packets before the frame `until`, of both directions. What became of these on
+// the link is known: a packet that leaves after more than a part counts as lost.
+void Checker::take_part(std::size_t index, std::uint64_t until) {
+    HalfStream& stream = streams_[index];
+    if (!stream.half) {
+        if (const auto facts = tracker_.facts_of(stream.key))
+            if (const auto peer = by_number_.find(facts->peer); peer != by_number_.end()) {
+                stream.peer = peer->second;
+                streams_[peer->second].peer = index;
+            }
+        start(stream, Keep::Part);
+        if (stream.peer)
+            start(streams_[*stream.peer], Keep::Part);
+    }
+    feed(stream, stream.peer ? &streams_[*stream.peer] : nullptr, until);
+}
+
+void Checker::settle_fates(HalfStream& stream, std::uint64_t until) {
+    if (stream.packets != 0)
+        return;  // at one point
+    std::uint64_t earliest_behind = UINT64_MAX;
+    for (auto one = stream.seen.rbegin(); one != stream.seen.rend(); ++one) {
+        auto& [side, seen] = *one;
+        if (side != LinkSide::Ingress)
+            continue;
+        if (seen.fate == Fate::Passed && seen.frame < until) {
+            if (seen.copy == 0)
                 seen.fate = Fate::Lost;
-            if (copies.empty())
-                continue;
-            seen.copy = copies.front();
-            if (seen.fate == Fate::Passed && copies.size() > 1)
-                seen.fate = Fate::Doubled;
-            else if (seen.fate == Fate::Passed && copies.front() > earliest_behind)
+            else if (seen.copy > earliest_behind)
                 seen.fate = Fate::Reordered;
-            earliest_behind = std::min(earliest_behind, copies.front());
         }
+        if (seen.copy != 0)
+            earliest_behind = std::min(earliest_behind, seen.copy);
+    }
+}
+
+// Starts the models of a direction with what is known of it now.
+void Checker::start(HalfStream& stream, Keep keep) {
+    if (stream.half)
+        return;
+    if (const auto facts = tracker_.facts_of(stream.key))
+        settle_facts(stream, *facts);
+    stream.half = std::make_unique<HalfCheck>(stream.facts, keep, shared_);
+}
+
+// In the order of the frames.
+void Checker::feed(HalfStream& stream, HalfStream* peer, std::uint64_t until) {
+    settle_fates(stream, until);
+    if (peer != nullptr)
+        settle_fates(*peer, until);
+    while (true) {
+        HalfStream* next = nullptr;
+        for (HalfStream* one : {&stream, peer})
+            if (one != nullptr && !one->seen.empty() && one->seen.front().second.frame < until &&
+                (next == nullptr ||
+                 one->seen.front().second.frame < next->seen.front().second.frame))
+                next = one;
+        if (next == nullptr)
+            break;
+        const auto [side, seen] = next->seen.front();
+        next->seen.pop_front();
+        ++next->taken;
+        feed(*next, side, seen);
+    }
+    for (HalfStream* one : {&stream, peer})
+        if (one != nullptr && one->half)
+            one->half->end_part(until);
+}
+
+// In a capture at one point, a packet was sent and arrived.
+void Checker::feed(const HalfStream& stream, LinkSide side, const ObservedPacket& seen) {
+    const bool is_request = seen.is_request();
+    HalfCheck* half = nullptr;
+    if (is_request)
+        half = stream.half.get();
+    else if (seen.is_response() && stream.peer)
+        half = streams_[*stream.peer].half.get();
+    if (half == nullptr)
+        return;
+    const bool is_at_one_point = stream.packets != 0;
+    if (side == LinkSide::Ingress)
+        half->take(is_request ? StepKind::RequestSent : StepKind::ResponseSent, seen);
+    if (side == LinkSide::Egress || is_at_one_point) {
+        ObservedPacket arrived = seen;
+        if (is_at_one_point)
+            arrived.fate = Fate::Passed;
+        half->take(is_request ? StepKind::RequestArrived : StepKind::ResponseArrived, arrived);
     }
 }
 

@@ -6,14 +6,18 @@
 // shows what this host knew, so its requesters and responders can be judged. For other hosts, only
 // deviations that no missing packet can explain are judged.
 //
-// Memory: with both sides of the link, some 600 bytes for each frame, because the recovery of a packet
-// may end much later. A capture at one point takes memory for its connections, not for its packets: as
-// soon as both directions and the path MTU are known, the models take each packet as it comes, and
-// remember what may still be repeated or answered. Until then a direction has a backlog of at most
-// 4096 packets, and all directions together one of some 65,536.
+// Memory is for connections, not for packets: the models remember what may still be repeated or
+// answered. Of a capture at one point, they take each packet as it comes, as soon as both directions and
+// the path MTU are known. Until then a direction has a backlog of at most 4096 packets, and all
+// directions together one of some 65,536.
+//
+// With both sides of the link, the models take the packets of a direction in parts of at most 32,768,
+// and of 64 if there are many directions. The next part must have begun, because only then it is known
+// what was lost; the recoveries of a part are looked for in three: it, the one before and the next one.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,7 +28,6 @@
 #include "trace/conformance/finding.hpp"
 #include "trace/conformance/frame_matcher.hpp"
 #include "trace/conformance/half_check.hpp"
-#include "trace/conformance/half_connection.hpp"
 #include "trace/conformance/recovery.hpp"
 #include "trace/flow/tracker.hpp"
 
@@ -89,9 +92,10 @@ struct Report {
     std::optional<OnePoint> one_point;
     std::vector<ConnectionReport> connections;
     std::vector<Recovery> recoveries;  ///< in the order of their frames
-    Findings findings;                 ///< in the same order
-    Findings unknowable;               ///< in the same order: a missing packet may explain them
-    std::vector<LeftOut> left_out;     ///< findings beyond HalfFindings::most
+    std::uint64_t recoveries_left_out = 0;
+    Findings findings;              ///< in the same order
+    Findings unknowable;            ///< in the same order: a missing packet may explain them
+    std::vector<LeftOut> left_out;  ///< findings beyond HalfFindings::most
     std::vector<HostReport> hosts;
     std::uint64_t frames = 0;
     std::uint64_t not_judged = 0;  ///< RoCE packets outside of reliable connections
@@ -102,7 +106,9 @@ struct Report {
 class Checker {
   public:
     /// `tracker` is told what is known of queue pairs before the first packet.
-    explicit Checker(flow::Tracker& tracker) : tracker_(tracker) {}
+    /// `most_of_part`: packets of one direction that the models take at once.
+    explicit Checker(flow::Tracker& tracker, std::size_t most_of_part = 32'768)
+        : tracker_(tracker), most_of_part_(most_of_part) {}
     // The models refer to what they share.
     Checker(const Checker&) = delete;
     Checker(Checker&&) = delete;
@@ -132,51 +138,49 @@ class Checker {
   private:
     struct HalfStream {
         flow::StreamKey key;
-        std::uint64_t first_frame = 0;                          // 0: none
-        std::uint64_t packets = 0;                              // of a capture at one point
-        std::vector<std::pair<LinkSide, ObservedPacket>> seen;  // at one point: as sent
-        std::unique_ptr<HalfCheck> half;  // for the requests in it; then `seen` is empty
+        std::uint64_t first_frame = 0;  // 0: none
+        std::uint64_t packets = 0;      // of a capture at one point
+        // That the models have not taken. At one point: as sent.
+        std::deque<std::pair<LinkSide, ObservedPacket>> seen;
+        std::size_t taken = 0;            // number of packets before those in `seen`
+        std::unique_ptr<HalfCheck> half;  // for the requests in it
         std::optional<std::size_t> peer;
         flow::Pairing pairing = flow::Pairing::None;
         HalfConnectionFacts facts;  // for the requests in it
         flow::PathMtu path_mtu = 0;
     };
-    struct SentFrame {  // a frame that was sent
-        std::size_t stream = 0;
-        std::size_t index = 0;
-    };
-
     void begin(std::int64_t t_ns);
-    static void add(HalfStream& stream, LinkSide side, const ObservedPacket& seen);
+    ObservedPacket* sent_at(const std::optional<FrameMatcher::Place>& place);
+    static void note_copy(ObservedPacket& sent, std::uint64_t frame);
+    void add(std::size_t index, LinkSide side, const ObservedPacket& seen);
+    std::size_t part_size() const;
+    void take_part(std::size_t index, std::uint64_t until);
+    void start(HalfStream& stream, Keep keep);
+    void feed(HalfStream& stream, HalfStream* peer, std::uint64_t until);
+    void feed(const HalfStream& stream, LinkSide side, const ObservedPacket& seen);
     std::size_t stream_of(std::uint64_t number, const flow::StreamKey& key);
     // one_point.cpp
     void look_for_peer(std::size_t index);
     void run(std::size_t index);
-    void feed(const HalfStream& stream, const ObservedPacket& seen);
-    static ObservedPacket as_arrived(ObservedPacket seen);
     // connections.cpp
     void count(LinkSide side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
     HostReport& host(const flow::Host& host, flow::Network network);
-    void settle_fates();
+    static void settle_fates(HalfStream& stream, std::uint64_t until);
     void settle_facts();
     void settle_facts(HalfStream& stream, const flow::StreamFacts& facts);
     static void settle_first_psn(HalfStream& stream);
-    bool is_judged(const HalfConnection& half, Code code) const;
-    HalfConnection half_of(const HalfStream& requests, const HalfStream* responses) const;
-    void check(HalfStream& stream, const HalfStream* peer, std::size_t connection, bool forward,
-               HalfReport& out);
-    void report(const HalfConnection& half, HalfCheck& check, std::size_t connection, bool forward,
-                HalfReport& out);
-    void count_models(const HalfConnection& half, const HalfCheck& check);
+    bool is_judged(const flow::StreamKey& requests, Code code) const;
+    void report(const HalfStream& stream, std::size_t connection, bool forward, HalfReport& out);
+    void count_models(const flow::StreamKey& requests, const HalfCheck& check);
 
     bool packets_may_be_missing_ = false;
-    FrameMatcher passages_;
+    FrameMatcher passages_;  // a frame's place: its stream, and its number among all packets of it
     flow::Tracker& tracker_;
+    std::size_t most_of_part_;
     Shared shared_;
     std::size_t backlogs_ = 0;  // packets of directions that have no models yet
     std::vector<HalfStream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // by the tracker's stream number
-    std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame number
     Report report_;
 };
 

@@ -6,7 +6,6 @@
 namespace conformance {
 
 Report Checker::finish() {
-    settle_fates();
     tracker_.finish();
     settle_facts();
     for (std::size_t i = 0; i < streams_.size(); ++i) {
@@ -25,9 +24,13 @@ Report Checker::finish() {
         made.pairing = stream.pairing;
         made.path_mtu = stream.path_mtu;
         const std::size_t number = report_.connections.size();
-        check(stream, peer, number, true, made.forward);
+        start(stream, Keep::All);
         if (peer != nullptr)
-            check(*peer, &stream, number, false, made.backward);
+            start(*peer, Keep::All);
+        feed(stream, peer, UINT64_MAX);
+        report(stream, number, true, made.forward);
+        if (peer != nullptr)
+            report(*peer, number, false, made.backward);
         report_.connections.push_back(made);
     }
     std::ranges::stable_sort(report_.findings, {}, &Finding::frame);

@@ -71,6 +71,7 @@ using Findings = std::vector<Finding>;
 struct Shared {
     std::size_t findings = 0;    ///< kept
     std::size_t directions = 0;  ///< with models that have a window
+    std::size_t recoveries = 0;  ///< kept
 
     /// Number of acknowledged requests that a requester with a window remembers: after a loss of
     /// acknowledgements, it may send them again.

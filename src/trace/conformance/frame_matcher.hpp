@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -22,35 +23,54 @@ util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame);
 
 /// Most frames leave unchanged, so the bytes identify them. But a retransmission may have the same
 /// bytes, and a changed frame has others. The matcher takes the newest frame that fits, and prefers
-/// what the log states.
+/// what the log states. It remembers the last 65,536 frames that entered.
 class FrameMatcher {
   public:
-    /// `frame`: number in the capture, from 1.
+    /// `frame`: number in the capture, from 1. Call before the frame enters.
     void know(std::uint64_t frame, LinkAction event) { events_[frame] = event; }
 
+    /// Where the caller keeps a frame; passed through.
+    struct Place {
+        std::size_t stream = 0;
+        std::size_t index = 0;
+    };
     struct Origin {
-        std::uint64_t frame = 0;
+        std::optional<Place> place;
         bool is_changed = false;
     };
-    void entered(std::uint64_t frame, util::Bytes bytes);
+    /// Call in the order of the frames.
+    void entered(std::uint64_t frame, util::Bytes bytes, const std::optional<Place>& place);
     /// Returns nullopt if no frame fits: it entered before the capture began.
-    std::optional<Origin> left(std::uint64_t frame, util::Bytes bytes);
-
-    /// Returns the frame numbers of the copies that left.
-    const std::vector<std::uint64_t>& copies(std::uint64_t frame) const;
+    std::optional<Origin> left(util::Bytes bytes);
 
   private:
     struct Entered {
         std::uint64_t frame = 0;
+        std::uint64_t digest = 0;
         std::size_t size = 0;
+        std::optional<Place> place;
+    };
+    // Frames with the same bytes that the log does not list as dropped or changed.
+    struct Equal {
+        std::vector<std::uint64_t> waiting;  // in order
+        std::uint64_t last_left = 0;         // 0: none
+    };
+    // Frames of one size that have not left, in order.
+    struct Waiting {
+        std::set<std::uint64_t> all;      // without those that the log lists as dropped
+        std::set<std::uint64_t> changed;  // of these: the log lists a change
     };
     std::optional<LinkAction> event_of(std::uint64_t frame) const;
-    std::optional<Origin> changed(std::size_t size);
+    // Return a frame's number; 0: none.
+    std::uint64_t unchanged(std::uint64_t digest) const;
+    std::uint64_t changed(std::size_t size) const;
+    void leave(const Entered& entered);
+    void forget_oldest();
 
     std::unordered_map<std::uint64_t, LinkAction> events_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> by_digest_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> copies_;
-    std::deque<Entered> recent_;
+    std::deque<Entered> entered_;
+    std::unordered_map<std::uint64_t, Equal> by_digest_;
+    std::unordered_map<std::size_t, Waiting> by_size_;
 };
 
 }  // namespace conformance

@@ -4,6 +4,8 @@ namespace conformance {
 
 void HalfCheck::take(StepKind kind, const ObservedPacket& seen) {
     ++counts_.packets;
+    if (keep_ != Keep::Window)
+        steps_.push_back({kind, seen});
     switch (kind) {
         case StepKind::RequestSent:
             requester_.sent(seen);
@@ -26,6 +28,43 @@ void HalfCheck::take(StepKind kind, const ObservedPacket& seen) {
     counts_.reordered += seen.fate == Fate::Reordered ? 1 : 0;
     counts_.corrupted += seen.fate == Fate::Corrupted ? 1 : 0;
     counts_.changed += seen.fate == Fate::Changed ? 1 : 0;
+}
+
+void HalfCheck::end_part(std::uint64_t frame) {
+    if (keep_ != Keep::Part)
+        return;
+    part_ends_.push_back(frame);
+    if (part_ends_.size() > 1)
+        find_recoveries(part_ends_.end()[-2]);
+    if (part_ends_.size() < 3)
+        return;
+    const std::uint64_t begin = part_ends_.front();
+    part_ends_.pop_front();
+    while (!steps_.empty() && steps_.front().seen.frame < begin)
+        steps_.pop_front();
+    responder_.forget_before(begin);
+    requester_.forget_before(begin);
+}
+
+void HalfCheck::find_recoveries(std::uint64_t end) {
+    constexpr std::size_t most = 20'000;  // of all directions
+    for (Recovery& one :
+         conformance::recoveries(steps_, recoveries_until_, end, responder_, requester_)) {
+        if (shared_.recoveries == most) {
+            ++recoveries_left_out_;
+            continue;
+        }
+        ++shared_.recoveries;
+        recoveries_.push_back(std::move(one));
+    }
+    recoveries_until_ = end;
+}
+
+void HalfCheck::finish(std::int64_t end_ns) {
+    responder_.finish(end_ns);
+    requester_.finish(end_ns);
+    if (keep_ != Keep::Window)
+        find_recoveries(UINT64_MAX);
 }
 
 }  // namespace conformance

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <vector>
 
 #include "trace/conformance/finding.hpp"
 #include "trace/conformance/half_connection.hpp"
+#include "trace/conformance/recovery.hpp"
 #include "trace/conformance/requester.hpp"
 #include "trace/conformance/responder.hpp"
 
@@ -14,10 +17,12 @@ class HalfCheck {
   public:
     HalfCheck(const HalfConnectionFacts& facts, Keep keep, Shared& shared)
         : facts_(facts),
+          keep_(keep),
+          shared_(shared),
           findings_(shared),
           responder_(facts, findings_, keep),
           requester_(facts, findings_, keep, shared) {
-        shared.directions += keep == Keep::Window ? 1 : 0;
+        shared.directions += keep == Keep::All ? 0 : 1;
     }
     // The models refer to the findings.
     HalfCheck(const HalfCheck&) = delete;
@@ -27,11 +32,11 @@ class HalfCheck {
     ~HalfCheck() = default;
 
     void take(StepKind kind, const ObservedPacket& seen);
+    /// All steps before this frame were taken. Finds the recoveries of the part before the last one,
+    /// and forgets what came before it.
+    void end_part(std::uint64_t frame);
     /// `end_ns`: of the capture's last frame.
-    void finish(std::int64_t end_ns) {
-        responder_.finish(end_ns);
-        requester_.finish(end_ns);
-    }
+    void finish(std::int64_t end_ns);
 
     struct Counts {
         std::uint64_t packets = 0;   ///< all that were sent or arrived
@@ -45,13 +50,25 @@ class HalfCheck {
     const Responder& responder() const { return responder_; }
     const Requester& requester() const { return requester_; }
     HalfFindings& findings() { return findings_; }
+    /// Complete after finish(). Of a capture at one point, there are none.
+    std::vector<Recovery>& recoveries() { return recoveries_; }
+    std::uint64_t recoveries_left_out() const { return recoveries_left_out_; }
 
   private:
+    void find_recoveries(std::uint64_t end);
+
     HalfConnectionFacts facts_;
+    Keep keep_;
+    Shared& shared_;
     HalfFindings findings_;
     Responder responder_;
     Requester requester_;
     Counts counts_;
+    std::deque<Step> steps_;
+    std::deque<std::uint64_t> part_ends_;  // frames: at most three
+    std::uint64_t recoveries_until_ = 0;   // frame
+    std::vector<Recovery> recoveries_;
+    std::uint64_t recoveries_left_out_ = 0;
 };
 
 }  // namespace conformance

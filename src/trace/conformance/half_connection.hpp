@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "trace/conformance/observed_packet.hpp"
 #include "trace/flow/connect.hpp"
@@ -25,9 +24,10 @@ struct HalfConnectionFacts {
     flow::RetrySettings retry;
 };
 
-/// What a model remembers of a half connection.
+/// What the models remember of a half connection.
 enum class Keep : std::uint8_t {
-    All,     ///< all packets: recoveries() needs them
+    All,     ///< all packets
+    Part,    ///< what may still be repeated or answered, and the last parts, for recoveries()
     Window,  ///< what may still be repeated or answered
 };
 
@@ -36,12 +36,6 @@ enum class StepKind : std::uint8_t { RequestSent, RequestArrived, ResponseSent, 
 struct Step {
     StepKind kind{};
     ObservedPacket seen;
-};
-
-struct HalfConnection {
-    flow::StreamKey requests;  ///< from requester to responder
-    HalfConnectionFacts facts;
-    std::vector<Step> steps;
 };
 
 }  // namespace conformance

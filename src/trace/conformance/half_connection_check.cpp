@@ -7,49 +7,18 @@
 
 namespace conformance {
 
-HalfConnection Checker::half_of(const HalfStream& requests, const HalfStream* responses) const {
-    HalfConnection half;
-    half.requests = requests.key;
-    half.facts = requests.facts;
-    const auto add = [&](const HalfStream& stream, bool is_request, StepKind sent,
-                         StepKind arrived) {
-        for (const auto& [side, seen] : stream.seen) {
-            if (is_request ? !seen.opcode->is_request() : !seen.opcode->is_response())
-                continue;
-            half.steps.push_back({side == LinkSide::Ingress ? sent : arrived, seen});
-            if (stream.packets != 0)
-                half.steps.push_back({arrived, as_arrived(seen)});
-        }
-    };
-    add(requests, true, StepKind::RequestSent, StepKind::RequestArrived);
-    if (responses != nullptr)
-        add(*responses, false, StepKind::ResponseSent, StepKind::ResponseArrived);
-    std::ranges::stable_sort(half.steps, {}, [](const Step& step) { return step.seen.frame; });
-    return half;
-}
-
-bool Checker::is_judged(const HalfConnection& half, Code code) const {
+bool Checker::is_judged(const flow::StreamKey& requests, Code code) const {
     const bool one_point = report_.one_point.has_value();
     if (packets_may_be_missing_)
         return !may_be_a_missing_packet(code) && !(one_point && code == Code::AckBeyond);
     if (!one_point || !may_be_a_missing_packet(code))
         return true;
-    return report_.one_point->host == (is_responders(code) ? half.requests.dst : half.requests.src);
+    return report_.one_point->host == (is_responders(code) ? requests.dst : requests.src);
 }
 
-void Checker::check(HalfStream& stream, const HalfStream* peer, std::size_t connection,
-                    bool forward, HalfReport& out) {
-    if (stream.half)
-        return report({stream.key, stream.facts, {}}, *stream.half, connection, forward, out);
-    const HalfConnection half = half_of(stream, peer);
-    HalfCheck all(half.facts, Keep::All, shared_);
-    for (const Step& step : half.steps)
-        all.take(step.kind, step.seen);
-    report(half, all, connection, forward, out);
-}
-
-void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t connection,
-                     bool forward, HalfReport& out) {
+void Checker::report(const HalfStream& stream, std::size_t connection, bool forward,
+                     HalfReport& out) {
+    HalfCheck& check = *stream.half;
     const HalfCheck::Counts& counts = check.counts();
     if (counts.packets == 0)
         return;
@@ -66,8 +35,8 @@ void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t c
     out.changed = counts.changed;
     out.repeated = requester.repeated_packets();
     out.copied = requester.copied_packets();
-    out.first_psn = half.facts.first_psn;
-    out.is_told = half.facts.is_told;
+    out.first_psn = stream.facts.first_psn;
+    out.is_told = stream.facts.is_told;
     out.began_in_the_middle = out.requests != 0 && responder.began_in_the_middle();
     if (responder.silent_since())
         out.silent_since = responder.silent_since()->frame;
@@ -80,7 +49,7 @@ void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t c
         early != check.findings().counts().end() &&
         (early->second.kept + early->second.left_out) * share <= requester.timeouts();
     const auto is_shown = [&](Code code) {
-        return is_judged(half, code) && !(has_stalled && code == Code::TimeoutEarly);
+        return is_judged(stream.key, code) && !(has_stalled && code == Code::TimeoutEarly);
     };
     // Not std::ranges::stable_partition: clang 14 does not compile libstdc++'s.
     const auto unjudged =
@@ -97,21 +66,13 @@ void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t c
         (judged ? out.findings : out.unknowable) += count.left_out;
         report_.left_out.push_back({code, connection, forward, !judged, count.left_out});
     }
-    std::vector<Recovery> found;
-    if (!report_.one_point)
-        found = recoveries(half, responder, requester, findings);
-    if (!found.empty() && !unknowable.empty()) {
-        const std::vector<Recovery> doubtful = recoveries(half, responder, requester, unknowable);
-        for (std::size_t i = 0; i < found.size(); ++i)
-            if (doubtful[i].verdict == Verdict::Deviation &&
-                found[i].verdict == Verdict::AsSpecified)
-                found[i].verdict = Verdict::Undetermined;
-    }
-    for (Recovery& recovery : found) {
+    judge(check.recoveries(), findings, unknowable, requester.gave_up_after().has_value());
+    for (Recovery& recovery : check.recoveries()) {
         recovery.connection = connection;
         recovery.forward = forward;
         report_.recoveries.push_back(std::move(recovery));
     }
+    report_.recoveries_left_out += check.recoveries_left_out();
     for (auto [from, to] :
          {std::pair(&findings, &report_.findings), std::pair(&unknowable, &report_.unknowable)})
         for (Finding& finding : *from) {
@@ -119,16 +80,16 @@ void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t c
             finding.forward = forward;
             to->push_back(std::move(finding));
         }
-    count_models(half, check);
+    count_models(stream.key, check);
 }
 
 // Names and meanings: drivers/infiniband/sw/rxe/rxe_hw_counters.c of the kernel.
-void Checker::count_models(const HalfConnection& half, const HalfCheck& check) {
+void Checker::count_models(const flow::StreamKey& requests, const HalfCheck& check) {
     // Insert both entries before taking references to them.
-    host(half.requests.src, half.requests.network);
-    host(half.requests.dst, half.requests.network);
-    Counts& asked = host(half.requests.src, half.requests.network).counts;
-    Counts& answered = host(half.requests.dst, half.requests.network).counts;
+    host(requests.src, requests.network);
+    host(requests.dst, requests.network);
+    Counts& asked = host(requests.src, requests.network).counts;
+    Counts& answered = host(requests.dst, requests.network).counts;
     const Responder::ArrivalCounts& arrivals = check.responder().counts();
     answered["duplicate_request"] += arrivals.duplicates;
     answered["out_of_seq_request"] += arrivals.gaps;

@@ -1,7 +1,4 @@
 // A capture at one point: the models take each packet as it comes.
-#include <algorithm>
-#include <utility>
-
 #include "trace/conformance/checker.hpp"
 
 namespace conformance {
@@ -36,7 +33,7 @@ void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wir
         stream.first_frame = frame;
     seen.fate = damaged ? Fate::Corrupted : Fate::Passed;
     if (stream.half) {
-        feed(stream, seen);
+        feed(stream, LinkSide::Ingress, seen);
     } else {
         stream.seen.emplace_back(LinkSide::Ingress, seen);
         ++backlogs_;
@@ -65,41 +62,13 @@ void Checker::look_for_peer(std::size_t index) {
 
 // Starts the models of a stream and of its peer, and gives them the packets so far.
 void Checker::run(std::size_t index) {
-    std::vector<std::pair<const HalfStream*, ObservedPacket>> backlog;
-    const auto start = [&](HalfStream& stream) {
-        if (stream.half)
-            return;
-        if (const auto facts = tracker_.facts_of(stream.key))
-            settle_facts(stream, *facts);
-        stream.half = std::make_unique<HalfCheck>(stream.facts, Keep::Window, shared_);
-        backlogs_ -= stream.seen.size();
-        for (const auto& [side, seen] : std::exchange(stream.seen, {}))
-            backlog.emplace_back(&stream, seen);
-    };
     HalfStream& stream = streams_[index];
-    start(stream);
-    if (stream.peer)
-        start(streams_[*stream.peer]);
-    std::ranges::stable_sort(backlog, {}, [](const auto& one) { return one.second.frame; });
-    for (const auto& [from, seen] : backlog)
-        feed(*from, seen);
-}
-
-// It was sent, and arrived.
-void Checker::feed(const HalfStream& stream, const ObservedPacket& seen) {
-    if (seen.is_request()) {
-        stream.half->take(StepKind::RequestSent, seen);
-        stream.half->take(StepKind::RequestArrived, as_arrived(seen));
-    } else if (seen.is_response() && stream.peer) {
-        HalfCheck& half = *streams_[*stream.peer].half;
-        half.take(StepKind::ResponseSent, seen);
-        half.take(StepKind::ResponseArrived, as_arrived(seen));
-    }
-}
-
-ObservedPacket Checker::as_arrived(ObservedPacket seen) {
-    seen.fate = Fate::Passed;
-    return seen;
+    HalfStream* peer = stream.peer ? &streams_[*stream.peer] : nullptr;
+    backlogs_ -= stream.seen.size() + (peer == nullptr ? 0 : peer->seen.size());
+    start(stream, Keep::Window);
+    if (peer != nullptr)
+        start(*peer, Keep::Window);
+    feed(stream, peer, UINT64_MAX);
 }
 
 }  // namespace conformance

@@ -24,39 +24,25 @@ bool acknowledges(const ObservedPacket& response, wire::Psn psn) {
 
 class Analysis {
   public:
-    Analysis(const HalfConnection& half, const Responder& responder, const Requester& requester,
-             const Findings& findings)
-        : half_(half), responder_(responder), requester_(requester) {
-        for (const Finding& finding : findings) {
-            found_at_.insert(finding.frame);
-            found_at_.insert(finding.because.begin(), finding.because.end());
-        }
+    Analysis(const std::deque<Step>& steps, const Responder& responder, const Requester& requester)
+        : steps_(steps), responder_(responder), requester_(requester) {
         for (const Arrival& arrival : responder.arrivals())
             if (arrival.of == Class::InOrder && !is_refused(arrival))
                 accepted_[arrival.request.psn.value()].push_back(arrival.request.frame);
-        for (const Step& step : half.steps)
+        for (const Step& step : steps)
             if (step.kind == StepKind::ResponseArrived)
                 responses_.push_back(&step.seen);
     }
 
-    std::vector<Recovery> all() const {
-        std::vector<Recovery> made;
-        for (const Step& step : half_.steps) {
-            const bool was_sent =
-                step.kind == StepKind::RequestSent || step.kind == StepKind::ResponseSent;
-            if (!was_sent || step.seen.fate == Fate::Passed)
-                continue;
-            Recovery recovery;
-            recovery.packet = step.seen;
-            recovery.is_request = step.kind == StepKind::RequestSent;
-            if (recovery.is_request)
-                request(recovery);
-            else
-                response(recovery);
-            judge(recovery);
-            made.push_back(std::move(recovery));
-        }
-        return made;
+    Recovery of(const Step& step) const {
+        Recovery recovery;
+        recovery.packet = step.seen;
+        recovery.is_request = step.kind == StepKind::RequestSent;
+        if (recovery.is_request)
+            request(recovery);
+        else
+            response(recovery);
+        return recovery;
     }
 
   private:
@@ -85,7 +71,7 @@ class Analysis {
     }
 
     /// Returns the first arrival from this frame on.
-    std::vector<Arrival>::const_iterator arrival_from(std::uint64_t frame) const {
+    std::deque<Arrival>::const_iterator arrival_from(std::uint64_t frame) const {
         return std::ranges::lower_bound(responder_.arrivals(), frame, {},
                                         [](const Arrival& one) { return one.request.frame; });
     }
@@ -102,6 +88,7 @@ class Analysis {
 
     void request(Recovery& recovery) const {
         const ObservedPacket& packet = recovery.packet;
+        recovery.is_accepted_later = was_accepted_behind(packet.psn, packet.frame);
         if (packet.fate == Fate::Doubled) {
             doubled_request(recovery);
             return;
@@ -150,12 +137,11 @@ class Analysis {
         return true;
     }
 
-    void take(Recovery& recovery, const Resend& resend) const {
+    static void take(Recovery& recovery, const Resend& resend) {
         recovery.resend = resend;
         recovery.seen = resend.cause;
         if (resend.ended_by)
             recovery.ended_by = resend.ended_by->frame;
-        recovery.gave_up = !resend.ended_by && requester_.gave_up_after().has_value();
     }
 
     static void predict(Recovery& recovery, const Arrival* gap, const Resend* resend) {
@@ -271,46 +257,46 @@ class Analysis {
                one.aeth == sent.aeth;
     }
 
-    void judge(Recovery& recovery) const {
-        const auto is_found = [&](std::uint64_t frame) { return found_at_.contains(frame); };
-        const ObservedPacket& packet = recovery.packet;
-        if (std::ranges::any_of(evidence(recovery), is_found))
-            recovery.verdict = Verdict::Deviation;
-        else if (recovery.resend)
-            recovery.verdict =
-                recovery.seen == recovery.predicted && (recovery.ended_by || recovery.gave_up)
-                    ? Verdict::AsSpecified
-                    : Verdict::Undetermined;
-        else if (recovery.predicted != GoBack::None &&
-                 !(recovery.is_request && was_accepted_behind(packet.psn, packet.frame)))
-            recovery.verdict = Verdict::Undetermined;
-    }
-
-    static std::vector<std::uint64_t> evidence(const Recovery& recovery) {
-        std::vector<std::uint64_t> frames{recovery.packet.frame};
-        if (recovery.packet.copy != 0)
-            frames.push_back(recovery.packet.copy);
-        if (recovery.behind)
-            frames.push_back(*recovery.behind);
-        if (recovery.nak)
-            frames.push_back(*recovery.nak);
-        if (recovery.nak_copy != 0)
-            frames.push_back(recovery.nak_copy);
-        if (recovery.resend) {
-            frames.push_back(recovery.resend->first.frame);
-            if (recovery.resend->asked_by)
-                frames.push_back(recovery.resend->asked_by->frame);
-        }
-        return frames;
-    }
-
-    const HalfConnection& half_;
+    const std::deque<Step>& steps_;
     const Responder& responder_;
     const Requester& requester_;
-    std::unordered_set<std::uint64_t> found_at_;  // frames of the findings and of their reasons
     std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> accepted_;  // by PSN: frames
     std::vector<const ObservedPacket*> responses_;                            // that arrived
 };
+
+std::vector<std::uint64_t> evidence(const Recovery& recovery) {
+    std::vector<std::uint64_t> frames{recovery.packet.frame};
+    if (recovery.packet.copy != 0)
+        frames.push_back(recovery.packet.copy);
+    if (recovery.behind)
+        frames.push_back(*recovery.behind);
+    if (recovery.nak)
+        frames.push_back(*recovery.nak);
+    if (recovery.nak_copy != 0)
+        frames.push_back(recovery.nak_copy);
+    if (recovery.resend) {
+        frames.push_back(recovery.resend->first.frame);
+        if (recovery.resend->asked_by)
+            frames.push_back(recovery.resend->asked_by->frame);
+    }
+    return frames;
+}
+
+// Frames of findings and of their reasons.
+std::unordered_set<std::uint64_t> frames_of(const Findings& findings) {
+    std::unordered_set<std::uint64_t> frames;
+    for (const Finding& finding : findings) {
+        frames.insert(finding.frame);
+        frames.insert(finding.because.begin(), finding.because.end());
+    }
+    return frames;
+}
+
+bool is_as_specified(const Recovery& recovery) {
+    if (recovery.resend)
+        return recovery.seen == recovery.predicted && (recovery.ended_by || recovery.gave_up);
+    return recovery.predicted == GoBack::None || recovery.is_accepted_later;
+}
 
 }  // namespace
 
@@ -319,9 +305,43 @@ std::string_view name(Verdict verdict) {
     return names[static_cast<std::size_t>(verdict)];
 }
 
-std::vector<Recovery> recoveries(const HalfConnection& half, const Responder& responder,
-                                 const Requester& requester, const Findings& findings) {
-    return Analysis(half, responder, requester, findings).all();
+std::vector<Recovery> recoveries(const std::deque<Step>& steps, std::uint64_t begin,
+                                 std::uint64_t end, const Responder& responder,
+                                 const Requester& requester) {
+    std::vector<Recovery> made;
+    std::optional<Analysis> analysis;
+    const auto first = std::ranges::lower_bound(steps, begin, {},
+                                                [](const Step& step) { return step.seen.frame; });
+    for (auto step = first; step != steps.end() && step->seen.frame < end; ++step) {
+        const bool was_sent =
+            step->kind == StepKind::RequestSent || step->kind == StepKind::ResponseSent;
+        if (!was_sent || step->seen.fate == Fate::Passed)
+            continue;
+        if (!analysis)
+            analysis.emplace(steps, responder, requester);
+        made.push_back(analysis->of(*step));
+    }
+    return made;
+}
+
+void judge(std::vector<Recovery>& recoveries, const Findings& findings, const Findings& unknowable,
+           bool gave_up) {
+    const auto found = frames_of(findings);
+    const auto doubtful = frames_of(unknowable);
+    for (Recovery& recovery : recoveries) {
+        recovery.gave_up = gave_up && recovery.resend && !recovery.resend->ended_by;
+        const auto frames = evidence(recovery);
+        const auto is_any_in = [&](const std::unordered_set<std::uint64_t>& others) {
+            return std::ranges::any_of(frames,
+                                       [&](std::uint64_t frame) { return others.contains(frame); });
+        };
+        if (is_any_in(found))
+            recovery.verdict = Verdict::Deviation;
+        else
+            recovery.verdict = is_as_specified(recovery) && !is_any_in(doubtful)
+                                   ? Verdict::AsSpecified
+                                   : Verdict::Undetermined;
+    }
 }
 
 }  // namespace conformance

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,12 +39,21 @@ struct Recovery {
     std::optional<std::uint64_t> behind;  ///< the request that arrived after the gap
     std::optional<std::uint64_t> nak;     ///< the NAK, as sent
     std::uint64_t nak_copy = 0;           ///< as it arrived; 0: it did not
+    bool is_accepted_later = false;       ///< a later copy of the request
     bool gave_up = false;
     Verdict verdict = Verdict::AsSpecified;
 };
 
-/// Returns one entry for each packet that the link emulator did not simply forward, in order.
-std::vector<Recovery> recoveries(const HalfConnection& half, const Responder& responder,
-                                 const Requester& requester, const Findings& findings);
+/// Returns one entry for each packet that the link emulator did not simply forward, in order: of the
+/// steps with frames from `begin` to before `end`. Steps and models may lack what came long before or
+/// after. judge() sets `gave_up` and `verdict`.
+std::vector<Recovery> recoveries(const std::deque<Step>& steps, std::uint64_t begin,
+                                 std::uint64_t end, const Responder& responder,
+                                 const Requester& requester);
+
+/// All of one direction. `gave_up`: its requester did. `findings`: about the direction, and those that
+/// missing packets may explain.
+void judge(std::vector<Recovery>& recoveries, const Findings& findings, const Findings& unknowable,
+           bool gave_up);
 
 }  // namespace conformance

@@ -68,7 +68,7 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
     next_ = cursor_ = place + psns;
     sequence_.move_to(next_);
     constexpr std::size_t often = 64;  // requests
-    if (keep_ == Keep::Window && sent_.size() % often == 0)
+    if (keep_ != Keep::All && sent_.size() % often == 0)
         forget();
 }
 
@@ -88,11 +88,20 @@ void Requester::forget() {
     sent_.erase(sent_.begin(), sent_.begin() + old);
     acknowledged_ = std::max(acknowledged_, is_answered ? acknowledged_ : sent_.front().place);
     constexpr std::size_t most_resends = 64;
-    if (resends_.size() > most_resends) {
-        const std::size_t gone = resends_.size() - most_resends;
-        resends_.erase(resends_.begin(), resends_.begin() + static_cast<std::ptrdiff_t>(gone));
-        ended_ -= std::min(ended_, gone);
-    }
+    if (keep_ == Keep::Window && resends_.size() > most_resends)
+        forget_resends(resends_.size() - most_resends);
+}
+
+void Requester::forget_before(std::uint64_t frame) {
+    const auto later = std::ranges::lower_bound(
+        resends_, frame, {}, [](const Resend& resend) { return resend.first.frame; });
+    const auto older = static_cast<std::size_t>(later - resends_.begin());
+    forget_resends(older == resends_.size() && older != 0 ? older - 1 : older);
+}
+
+void Requester::forget_resends(std::size_t count) {
+    resends_.erase(resends_.begin(), resends_.begin() + static_cast<std::ptrdiff_t>(count));
+    ended_ -= std::min(ended_, count);
 }
 
 void Requester::again(const ObservedPacket& request, ExtendedPsn place) {

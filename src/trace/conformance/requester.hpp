@@ -39,6 +39,8 @@ class Requester {
     void sent(const ObservedPacket& request);
     void arrived(const ObservedPacket& response);
     void finish(std::int64_t end_ns);
+    /// Forgets the retransmissions that began before this frame, but not the last one.
+    void forget_before(std::uint64_t frame);
 
     /// With Keep::Window, the newest.
     const std::vector<Resend>& resends() const { return resends_; }
@@ -89,6 +91,7 @@ class Requester {
     void new_request(const ObservedPacket& request, ExtendedPsn place);
     void again(const ObservedPacket& request, ExtendedPsn place);
     void forget();
+    void forget_resends(std::size_t count);
     // requester_resend.cpp
     bool is_asked_for(ExtendedPsn place) const;
     void drop_stale(std::int64_t now_ns);

@@ -157,7 +157,7 @@ void Responder::take(std::size_t count) {
     sequence_.move_to(state_.expected);
     // A responder keeps the results of as many READs and ATOMICs as it has resources: 16 to 128.
     constexpr std::size_t most_executed = 256;
-    if (keep_ == Keep::Window && state_.executed > forgotten_ + 2 * most_executed) {
+    if (keep_ != Keep::All && state_.executed > forgotten_ + 2 * most_executed) {
         const auto gone = static_cast<std::ptrdiff_t>(state_.executed - forgotten_ - most_executed);
         executed_.erase(executed_.begin(), executed_.begin() + gone);
         forgotten_ += static_cast<std::size_t>(gone);
@@ -187,8 +187,13 @@ void Responder::record(const Arrival& arrival) {
     counts_.duplicates += arrival.of == Class::Duplicate ? 1 : 0;
     counts_.gaps += arrival.opens_gap ? 1 : 0;
     counts_.refused_as_not_ready += arrival.answer && arrival.answer->is_rnr_nak() ? 1 : 0;
-    if (keep_ == Keep::All)
+    if (keep_ != Keep::Window)
         arrivals_.push_back(arrival);
+}
+
+void Responder::forget_before(std::uint64_t frame) {
+    while (!arrivals_.empty() && arrivals_.front().request.frame < frame)
+        arrivals_.pop_front();
 }
 
 void Responder::forget(std::size_t count) {

@@ -38,14 +38,17 @@ class Responder {
     void request(const ObservedPacket& arrived) {
         waiting_.push_back(arrived);
         ++waiting_with_[arrived.psn.value()];
-        if (keep_ == Keep::Window)
+        if (keep_ != Keep::All)
             limit();
     }
     void response(const ObservedPacket& sent);
     void finish(std::int64_t end_ns);
 
-    /// With Keep::All, all requests that arrived, in their order; complete after finish().
-    const std::vector<Arrival>& arrivals() const { return arrivals_; }
+    /// Forgets the arrivals before this frame.
+    void forget_before(std::uint64_t frame);
+
+    /// The requests that arrived, in their order; complete after finish(). With Keep::Window, none.
+    const std::deque<Arrival>& arrivals() const { return arrivals_; }
     /// Of all requests that arrived; complete after finish().
     struct ArrivalCounts {
         std::uint64_t duplicates = 0;
@@ -159,7 +162,7 @@ class Responder {
     std::optional<Outlook> outlook_;
     std::vector<Executed> executed_;
     std::size_t forgotten_ = 0;  // number of older entries that were in executed_
-    std::vector<Arrival> arrivals_;
+    std::deque<Arrival> arrivals_;
     ArrivalCounts counts_;
     bool has_responded_ = false;
     std::optional<Reading> reading_;

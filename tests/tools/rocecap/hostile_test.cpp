@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "capture/file_source.hpp"
+#include "capture/pcapng_writer.hpp"
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
@@ -40,12 +42,29 @@ class Hostile : public testing::TestWithParam<const char*> {
     }
 };
 
+// The capture as the link emulator records it: each frame before and after the link.
+std::string record(const std::string& capture, const support::TempPath& path) {
+    capture::PcapngWriter writer(capture::Sink::create(path.str()), {});
+    writer.add_interface({.name = "before"});
+    writer.add_interface({.name = "after"});
+    capture::FileSource source(capture);
+    while (auto frame = source.next()) {
+        writer.packet(0, *frame);
+        frame->time += std::chrono::nanoseconds(100);
+        writer.packet(1, *frame);
+    }
+    writer.close();
+    return path.str();
+}
+
 // Four times as many packets: 4 times the time if it is linear, 16 times if it is quadratic.
 TEST_P(Hostile, four_times_the_packets_take_about_four_times_as_long) {
     constexpr std::uint64_t packets = 10'000;
     const support::TempPath few("hostile_few.pcap"), many("hostile_many.pcap"),
-        page("hostile.html");
+        page("hostile.html"), few_twice("hostile_few.pcapng"), many_twice("hostile_many.pcapng");
     const std::string capture = make(packets, few), larger = make(4 * packets, many);
+    const std::string link = record(capture, few_twice), larger_link = record(larger, many_twice);
+    EXPECT_LE(seconds({"check"}, larger_link), 8 * seconds({"check"}, link) + 0.2);
     for (const support::Argv& command :
          {support::Argv{"flows"}, support::Argv{"check", "--at", "192.0.2.2"},
           support::Argv{"explain"}, support::Argv{"timeline"}, support::Argv{"psns"},
@@ -71,6 +90,12 @@ TEST(Memory, of_check_and_explain_is_bounded_by_connections) {
         {"bash", "-c", limited, support::rocecap(), capture.str(), "explain", "130000"});
     EXPECT_EQ(explain.exit_code, 0) << explain.err;
     EXPECT_NE(explain.out.find("1. congestion"), std::string::npos) << explain.out;
+    // Both sides of the link, 600,000 frames.
+    const support::TempPath both("usual.pcapng");
+    const auto link = support::run({"bash", "-c", limited, support::rocecap(),
+                                    record(capture.str(), both), "check", "160000"});
+    EXPECT_LE(link.exit_code, 1) << link.err;
+    EXPECT_NE(link.out.find("as specified"), std::string::npos) << link.out;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Hostile,

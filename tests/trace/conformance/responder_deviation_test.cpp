@@ -128,8 +128,10 @@ TEST_F(Deviations, a_read_response_of_another_position) {
     trace_.pass(response(0, 0, 3, 1));
     const auto wrong = trace_.pass(response(1, 0, 3, 1));  // First instead of Middle
     trace_.pass(response(0, 2, 3, 1));
-    expect("read-opcode", wrong);
-    EXPECT_NE(trace_.report().findings.at(0).text.find("packet 2 of 3"), std::string::npos);
+    const auto report = trace_.report();
+    EXPECT_EQ(codes(report), "read-opcode");
+    EXPECT_EQ(report.findings.at(0).frame, wrong);
+    EXPECT_NE(report.findings.at(0).text.find("packet 2 of 3"), std::string::npos);
 }
 
 TEST_F(Deviations, a_read_that_is_not_answered_to_its_end) {

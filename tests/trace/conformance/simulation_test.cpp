@@ -3,6 +3,7 @@
 #include <deque>
 #include <random>
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "trace/conformance/trace.hpp"
@@ -19,9 +20,10 @@ struct Chances {
 
 class Simulation {
   public:
-    Simulation(std::uint32_t seed, std::uint32_t first, const Chances& chances)
-        : random_(seed), chances_(chances), first_(first), trace_(first, no_limit) {
-        for (std::uint32_t psn = 0; psn < 200;) {
+    Simulation(std::uint32_t seed, std::uint32_t first, const Chances& chances,
+               std::uint32_t psns = 200, std::optional<std::size_t> most_of_part = std::nullopt)
+        : random_(seed), chances_(chances), first_(first), trace_(first, no_limit, most_of_part) {
+        for (std::uint32_t psn = 0; psn < psns;) {
             const bool is_read = chance(200);
             for (std::uint32_t i = 0; i < (is_read ? read_psns : 1); ++i)
                 begins_.push_back(is_read ? psn : no_read);
@@ -220,11 +222,35 @@ TEST(Simulation, nothing_is_found_where_packets_are_overtaken) {
         expect_nothing(seed, {.held = 50});
 }
 
+std::string text_of(const conformance::Report& report) {
+    std::string text = codes(report) + '\n' + recoveries(report);
+    for (const conformance::Recovery& one : report.recoveries)
+        text +=
+            fmt::format("\n{} {} {}", one.packet.frame, one.prediction, one.ended_by.value_or(0));
+    for (const conformance::HostReport& host : report.hosts)
+        text += fmt::format("\n{}", fmt::join(host.counts, " "));
+    return text;
+}
+
+// Parts of 120 packets hold what the requester may have outstanding several times.
+TEST(Simulation, comes_to_the_same_in_parts) {
+    for (std::uint32_t seed = 0; seed < 30; ++seed) {
+        SCOPED_TRACE(seed);
+        const Chances chances{
+            .lost = 20, .doubled = 20, .corrupted = 20, .held = 20, .not_ready = 20};
+        const auto whole = Simulation(seed, 0xffff80, chances, 2000).run();
+        const auto parts = Simulation(seed, 0xffff80, chances, 2000, 120).run();
+        ASSERT_GT(whole.recoveries.size(), 50U);
+        EXPECT_EQ(text_of(parts), text_of(whole));
+    }
+}
+
 TEST(AnyTrace, comes_to_an_end) {
     for (std::uint32_t seed = 0; seed < 50; ++seed) {
         std::mt19937 engine(seed);
         const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
-        Trace trace(seed % 3 == 0 ? std::nullopt : std::optional(0U));
+        Trace trace(seed % 3 == 0 ? std::nullopt : std::optional(0U), 3,
+                    seed % 2 == 0 ? std::nullopt : std::optional(std::size_t{64}));
         for (int i = 0; i < 300; ++i) {
             const std::uint32_t psn = random() % 12;
             wire::Packet packet;
