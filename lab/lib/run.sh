@@ -261,8 +261,12 @@ status_text() { # ROLE
     case $status in
         '') echo "not run" ;;
         0) echo "ok$(logged_errors "$1")" ;;
-        124) echo "stopped after $CAPTURE_SECONDS s" ;;
         *)
+            # The program may end with 124 by itself, as timeout(1) does.
+            if ((status == 124)) && grep -qxs "stopped: $CAPTURE_SECONDS s have passed" "$RUN_DIR/$1.log"; then
+                echo "stopped after $CAPTURE_SECONDS s"
+                return
+            fi
             name=$(kill -l $((status > 128 ? status - 128 : 0)) 2>/dev/null) || name=
             echo "failed (exit $status$( ((status <= 128)) || [[ -z $name ]] || echo ", as after SIG$name"))"
             ;;

@@ -43,6 +43,12 @@ TEST_F(RunEnd, tells_what_is_known_of_a_status_above_128) {
     EXPECT_EQ(status_text(134), "failed (exit 134, as after SIGABRT)\n");
     EXPECT_EQ(status_text(137), "failed (exit 137, as after SIGKILL)\n");
     EXPECT_EQ(status_text(255), "failed (exit 255)\n");
+}
+
+TEST_F(RunEnd, knows_its_own_time_limit_from_the_programs) {
+    write("server.log", "9 of 10\n");
+    EXPECT_EQ(status_text(124), "failed (exit 124)\n");
+    write("server.log", "9 of 10\nstopped: 10 s have passed\n10 of 10\n");
     EXPECT_EQ(status_text(124), "stopped after 10 s\n");
 }
 
