@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,12 +23,16 @@ class Datagrams {
 
     void explain() {
         if (!direction_.is_datagram() || direction_.dest_qpn == multicast_qpn ||
-            direction_.requests.empty() || direction_.responder_role.empty())
+            direction_.responder_role.empty())
             return;
-        if (direction_.responder == nullptr)
-            no_queue_pair();
-        else if (!other_q_key() && !not_ready() && !too_small())
-            without_receive();
+        const bool is_captured = !direction_.requests.empty();
+        if (direction_.responder == nullptr) {
+            if (is_captured)
+                no_queue_pair();
+        } else if (!is_captured ||
+                   (!other_q_key() && !not_ready() && !too_small() && !without_receive())) {
+            lost();
+        }
     }
 
   private:
@@ -102,14 +108,14 @@ class Datagrams {
     }
 
     // A receive holds one datagram.
-    void without_receive() {
+    bool without_receive() {
         if (!knows_receives())
-            return;
+            return false;
         const std::uint64_t posted = receiver().receive_lengths.size();
         const std::uint64_t arrived = datagrams_until_end();
         const std::uint64_t early = case_.is_captured_at_responder() ? datagrams_before_first() : 0;
         if (arrived <= posted && early == 0)
-            return;
+            return false;
         Cause& cause = add(
             Code::ReceiverNotReady,
             arrived > posted
@@ -127,6 +133,68 @@ class Datagrams {
         cause.try_this =
             "Post receives before the peer sends, and more of them: without one, a queue "
             "pair drops a datagram and reports nothing.";
+        return true;
+    }
+
+    // The sender sent more datagrams than the receiver got, which had receives for them.
+    void lost() {
+        const LoggedQueuePair* sender = direction_.requester;
+        if (sender == nullptr || !knows_receives() || !case_.whole.logs.is_whole(sender->role) ||
+            !case_.whole.logs.is_whole(receiver().role) || !receiver().ready_ns)
+            return;
+        const std::vector<const Post*> sent = sent_until_end();
+        const std::uint64_t taken = receiver().receive_times.size();
+        const std::uint64_t posted = receiver().receive_lengths.size();
+        if (sent.size() <= taken || posted <= taken ||
+            std::ranges::any_of(receiver().errors, &Completion::is_receive))
+            return;
+        const bool is_at_receiver = case_.is_captured_at_responder();
+        if (is_at_receiver ? datagrams_until_end() >= sent.size() : !is_waiting())
+            return;
+        Cause cause = case_.cause(
+            Code::Loss, is_at_receiver ? Certainty::Likely : Certainty::Possible,
+            fmt::format(
+                "{} sent {} to {}, and this received {}, although it had receives for more: "
+                "{} lost, and the transport does not retransmit datagrams.",
+                sender->called(), counted(sent.size(), "datagram"), receiver().called(), taken,
+                packets(sent.size() - taken, "was", "were")));
+        const auto is_last = [&](const Seen* datagram) {
+            return sent.back()->psn_last && datagram->psn == *sent.back()->psn_last;
+        };
+        // Nothing came after it: both ends may wait for each other.
+        cause.is_fatal = is_at_receiver && sent.back()->psn_last &&
+                         std::ranges::none_of(direction_.requests, is_last);
+        cause.add(evidence(*sender, *sent.back()));
+        if (!direction_.requests.empty())
+            cause.add(evidence(*direction_.requests.back()));
+        cause.add(value(receiver().role,
+                        fmt::format("{} posted, {} completed", counted(posted, "receive"), taken)));
+        causes_.push_back(std::move(cause));
+    }
+
+    // Returns whether the receiver's program did not end by itself: it would have polled the completion
+    // of a datagram that arrived.
+    bool is_waiting() const {
+        return !receiver().destroyed_ns &&
+               std::ranges::none_of(case_.whole.logs.notices(), [&](const runlog::Event& event) {
+                   return event.is("process_end") && event.role == receiver().role &&
+                          event[key::exit_status];
+               });
+    }
+
+    // The datagrams to this receiver, without those that may still have been on their way when it, or
+    // its log, ended.
+    std::vector<const Post*> sent_until_end() const {
+        constexpr std::int64_t on_the_way_ns = 1'000'000'000;  // and the difference of the clocks
+        std::int64_t end = case_.whole.logs.end_of(receiver().role);
+        for (const auto& ended : {receiver().failed_ns, receiver().destroyed_ns})
+            end = std::min(end, ended.value_or(end));
+        std::vector<const Post*> sent;
+        for (const Post& post : direction_.requester->posts)
+            if (post.has_packets() && post.is_done && post.dest_qpn == direction_.dest_qpn &&
+                post.q_key == receiver().q_key && post.t_ns < end - on_the_way_ns)
+                sent.push_back(&post);
+        return sent;
     }
 
     // Whether the log has all receives of this queue pair alone.
