@@ -75,10 +75,12 @@ class Signs {
         }
     }
 
-    // A person or a script ends programs that run until then by these signals.
+    // A person or a script ends programs that run until then by these signals, or by timeout(1).
     static bool is_failed_status(std::uint64_t status) {
         constexpr std::uint64_t of_signal = 128;  // as a shell reports it
-        return status != 0 && status != of_signal + SIGINT && status != of_signal + SIGTERM;
+        constexpr std::uint64_t of_timeout = 124;
+        return status != 0 && status != of_signal + SIGINT && status != of_signal + SIGTERM &&
+               status != of_timeout;
     }
     static bool is_failed_end(const runlog::Event& event) {
         if (!event.is("process_end"))

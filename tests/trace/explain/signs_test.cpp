@@ -90,6 +90,7 @@ TEST_F(Explained, programs_that_ended_with_an_error_are_signs) {
 TEST_F(Explained, programs_are_no_signs_if_none_ended_with_an_error) {
     ends("server", 0);
     ends("client", 130);
+    ends("client2", 124);  // timeout(1)
     EXPECT_EQ(answered(), "none");
 }
 
