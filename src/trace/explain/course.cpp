@@ -145,9 +145,9 @@ void Walk::come_again(const Seen& request, std::uint32_t width) {
     if (known == sent_.end()) {
         sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
         if (gap != gaps_.end())
-            fill(*gap, request);
+            fill(*gap, request, continues);
         else if (!continues && answered_read(request) != nullptr)
-            note({Why::DataLost, answered_read(request), &request, answered_read(request)});
+            note({Why::DataLost, answered_read(request), &request});
         ++course_.repeats;
         in_episode_ = true;
         return;
@@ -180,7 +180,7 @@ Walk::Gaps::iterator Walk::gap_with(Psn psn) {
 
 // A missing packet arrived: counts as lost and retransmitted, unless reordered() finds
 // otherwise.
-void Walk::fill(Gap& gap, const Seen& request) {
+void Walk::fill(Gap& gap, const Seen& request, bool continues) {
     ++course_.filled;
     if (gap.is_filled)
         return;
@@ -188,9 +188,10 @@ void Walk::fill(Gap& gap, const Seen& request) {
     if (request.t_ns < gap.behind->t_ns)
         return;  // the capture has them in another order than they came
     gap.episode = course_.episodes.size();
-    // No NAK has asked for it yet: it was overtaken.
+    // No NAK has asked for it yet, and no retransmission goes on with it: it was overtaken.
     const bool was_asked_for = nak_ != nullptr && nak_->frame > gap.behind->frame;
-    const bool is_late = request.t_ns - gap.behind->t_ns < overtaken_ns && !was_asked_for;
+    const bool is_late =
+        request.t_ns - gap.behind->t_ns < overtaken_ns && !was_asked_for && !continues;
     note({is_late ? Why::Reordered : Why::LostBefore, gap.behind, &request,
           was_asked_for ? nak_ : nullptr});
 }
@@ -240,6 +241,8 @@ void Walk::judge(const Seen& request, const Sent& sent) {
 
 void Walk::note(Episode episode) {
     episode.cost_ns = episode.first == nullptr ? 0 : episode.again->t_ns - episode.first->t_ns;
+    episode.newest = next_ - 1;
+    episode.idle_ns = last_ == nullptr ? 0 : episode.again->t_ns - last_->t_ns;
     Course::Spacing& spacing = course_.spacing;
     const std::uint64_t last = std::exchange(spacing.last, course_.requests);
     if (spacing.episodes++ != 0) {
@@ -274,8 +277,19 @@ void Walk::take(const Seen& response) {
             cover(acked_ + static_cast<std::uint32_t>(i), response);
     if (covers > 0 && covers <= flow::longest_jump)
         acked_ = end;
-    if (const auto known = sent_.find(response.psn.value()); known != sent_.end() && !is_nak)
-        ++known->second.answers;
+    if (covers <= 0 && !is_nak)
+        note_second_answer(response.psn);
+}
+
+// A responder acknowledges a duplicate with the PSN of the newest request that it has executed, and in
+// the order of the requests.
+void Walk::note_second_answer(Psn psn) {
+    constexpr std::size_t most = 8;  // retransmissions in flight
+    const auto end = course_.episodes.rend();
+    auto episode = course_.episodes.rbegin();
+    for (std::size_t i = 0; i < most && episode != end; ++i, ++episode)
+        if (!episode->again->psn.is_after(psn) && !psn.is_after(episode->newest))
+            episode->is_copy_answered = true;
 }
 
 void Walk::note_rnr_nak(const Seen& nak) {

@@ -26,7 +26,7 @@ enum class Why : std::uint8_t {
     Reordered,   ///< it was missing for a short time, and the original arrived
     AnswerLost,  ///< its acknowledgement was captured before the retransmission
     DataLost,    ///< the same for the response to a READ or an atomic
-    AnswerLate,  ///< the first copy was acknowledged too, but after the second was sent
+    AnswerLate,  ///< both copies were acknowledged, after the second was sent
     NotReady,    ///< RNR NAK
     Doubled,     ///< the same packet, or a copy of a single one too soon after it for any timer
     Early,       ///< retransmitted with the requests after it, too soon for any timer
@@ -46,6 +46,11 @@ struct Episode {
     /// A request captured between the two copies, or the first one, requires a response.
     bool was_due = false;
     bool is_same_packet = false;  ///< the second copy is no retransmission (flow::PacketIds)
+    wire::Psn newest;             ///< of the requests before `again`, the highest
+    std::int64_t idle_ns = 0;     ///< since the request packet before `again`
+    /// A second response acknowledges requests that the retransmission repeats: the responder had
+    /// executed them before.
+    bool is_copy_answered = false;
 };
 
 /// Packets with a wrong ICRC of one kind, and the first of them.
@@ -147,7 +152,6 @@ class Walk {
         const Seen* first = nullptr;
         const Seen* answer = nullptr;  // the first that covers it, since its first copy
         std::uint32_t width = 1;
-        std::uint32_t answers = 0;  // responses with this PSN
     };
     static constexpr std::size_t no_episode = std::numeric_limits<std::size_t>::max();
     struct Gap {
@@ -166,13 +170,14 @@ class Walk {
     void come_again(const Seen& request, std::uint32_t width);
     bool follows(const Seen& request, const Seen& last) const;
     Gaps::iterator gap_with(wire::Psn psn);
-    void fill(Gap& gap, const Seen& request);
+    void fill(Gap& gap, const Seen& request, bool continues);
     void reordered(const Gap& gap, const Seen& again, const Sent& sent);
     const Seen* answered_read(const Seen& again) const;
     void judge(const Seen& request, const Sent& sent);
     void note(Episode episode);
     void take(const Seen& response);
     void note_rnr_nak(const Seen& nak);
+    void note_second_answer(wire::Psn psn);
     void cover(wire::Psn psn, const Seen& response);
     // course_end.cpp
     void limit_episodes(std::size_t most);

@@ -105,9 +105,9 @@ void Walk::settle(Episode& episode) const {
     episode.answer = known->second.answer;
     // Every copy that arrives is acknowledged, if a response is due: otherwise, the requester waited
     // for the response to a later request.
-    episode.why = known->second.answers > 1 ? Why::AnswerLate
-                  : episode.was_due         ? Why::LostBehind
-                                            : Why::LostBefore;
+    episode.why = episode.is_copy_answered ? Why::AnswerLate
+                  : episode.was_due        ? Why::LostBehind
+                                           : Why::LostBefore;
 }
 
 Course Walk::finish(const Direction& direction) {

@@ -100,6 +100,7 @@ void LoggedQueuePair::complete(const Event& event) {
             if (from_end >= posts.size() || posts[from_end].is_done)
                 break;
             posts[from_end].is_done = true;
+            posts[from_end].done_ns = event.t_ns;
             outstanding -= posts[from_end].opcode.empty() ? 0 : 1;
         }
     }

@@ -30,8 +30,9 @@ struct Post {
     std::uint32_t dest_qpn = 0;                    ///< of datagrams
     std::optional<std::uint32_t> q_key;            ///< of datagrams
     bool is_signaled = true;
-    bool is_done = false;  ///< a completion has covered it
-    std::string opcode;    ///< "RDMA_WRITE"
+    bool is_done = false;      ///< a completion has covered it
+    std::int64_t done_ns = 0;  ///< the time of that completion
+    std::string opcode;        ///< "RDMA_WRITE"
 
     /// False for a local operation, and for the place of an event that is not in the log.
     bool has_packets() const {

@@ -1,11 +1,8 @@
 // What the path did to packets.
 #include <algorithm>
-#include <set>
 #include <string>
-#include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "trace/explain/rules.hpp"
 #include "trace/explain/timers.hpp"
@@ -29,7 +26,7 @@ class Recovery {
         : case_(one), direction_(one.direction), course_(one.course), causes_(causes) {}
 
     void explain() {
-        damage();
+        const bool is_damaged = explain_damage(case_, causes_);
         if (direction_.is_datagram())
             return;
         if (!direction_.is_reliable()) {
@@ -40,18 +37,17 @@ class Recovery {
         const std::size_t overtaken = course_.count(Why::Reordered);
         const std::size_t missing = count_losses(Why::LostBefore);
         const bool is_disorder = overtaken > 0 && missing <= overtaken;
-        const std::size_t lost = is_disorder ? 0 : missing + count_losses(Why::LostBehind);
-        const std::size_t data = count_losses(Why::DataLost);
-        const std::size_t answers = lost_answers();
-        if (overtaken == 0 && !has(Code::AcksLost) && !has(Code::LargePacketsLost))
-            is_late_ = explain_short_timeout(case_, answers + data, lost + continued_reads(),
-                                             has_given_up(), causes_);
-        if (!is_late_ && lost + data > 0 && !is_damaged_ && !has(Code::PeerNotReady) &&
-            !has(Code::WrongPsn) && !has(Code::LargePacketsLost))
-            loss(lost + data);
-        if (!is_late_ && !is_disorder && answers > 0 && !has(Code::WrongQpn) &&
-            !has(Code::AcksLost))
-            answers_lost(answers);
+        if (!is_disorder)
+            is_late_ =
+                explain_late(case_, count_losses(Why::DataLost),
+                             missing + count_losses(Why::LostBehind) + continued_reads(), causes_);
+        if (!is_damaged && !has(Code::PeerNotReady) && !has(Code::WrongPsn) &&
+            !has(Code::LargePacketsLost)) {
+            loss(is_disorder ? 0 : count_losses(Why::LostBefore) + count_losses(Why::LostBehind),
+                 count_losses(Why::DataLost));
+            if (!is_disorder)
+                explain_lost_first_copies(case_, causes_);
+        }
         if (overtaken > 0)
             reordering(overtaken);
         doubled();
@@ -65,91 +61,7 @@ class Recovery {
         return causes_.back();
     }
 
-    bool has(Code code) const {
-        return std::ranges::any_of(causes_, [&](const Cause& one) {
-            return one.code == code && one.where == direction_.where();
-        });
-    }
-
-    bool has_given_up() const {
-        return case_.error("RETRY_EXC_ERR") != nullptr || course_.silent_copies.size() > 2;
-    }
-
-    void damage() {
-        const Course::Damage& damage = course_.damage;
-        Damaged corrupted = damage.unexplained, explained = damage.other;
-        // A source port that fits few of many is a coincidence.
-        (damage.port.count > corrupted.count ? explained : corrupted).add(damage.port);
-        is_damaged_ = corrupted.count + explained.count != 0;
-        // A mirror may rewrite the port of all packets, which are right for their receiver.
-        explained.add(damage.trusted);
-        if (Cause* cause = wrong(Code::WrongIcrc, Certainty::Likely, explained,
-                                 "right " + hints_of(explained)))
-            cause->try_this = advice_for(explained);
-        wrong(Code::Corruption, Certainty::Certain, corrupted,
-              "something on the path changed them, and their receiver drops them");
-    }
-
-    std::string hints_of(const Damaged& explained) const {
-        std::set<std::string> causes;
-        for (const auto& [hint, is_request] : explained.hints)
-            causes.insert(cause_of(*hint, is_request));
-        return fmt::format("{}", fmt::join(causes, "; or "));
-    }
-
-    std::string cause_of(const wire::IcrcHint& hint, bool is_request) const {
-        if (!is_of_address(hint))
-            return std::string(hint.cause());
-        return fmt::format(
-            "with {} address {} instead of {}: a device on the path may have rewritten it (NAT)",
-            hint.kind == wire::IcrcHint::Kind::SourceAddress ? "source" : "destination",
-            wire::text(hint.address), address_instead(hint, is_request));
-    }
-
-    static bool is_of_address(const wire::IcrcHint& hint) {
-        return hint.kind == wire::IcrcHint::Kind::SourceAddress ||
-               hint.kind == wire::IcrcHint::Kind::DestinationAddress;
-    }
-
-    // The one that the packet has.
-    std::string address_instead(const wire::IcrcHint& hint, bool is_request) const {
-        const flow::StreamKey& key = direction_.stream->key;
-        const bool is_source = hint.kind == wire::IcrcHint::Kind::SourceAddress;
-        return flow::text(is_source == is_request ? key.src : key.dst, key.network);
-    }
-
-    // Empty: that of the code.
-    std::string advice_for(const Damaged& explained) const {
-        std::set<std::string> pairs;
-        for (const auto& [hint, is_request] : explained.hints)
-            if (is_of_address(*hint))
-                pairs.insert(fmt::format("{} and {}", wire::text(hint->address),
-                                         address_instead(*hint, is_request)));
-        if (pairs.empty())
-            return {};
-        return fmt::format(
-            "Exempt UDP port 4791 from the translation between {} (NAT), or connect "
-            "the hosts by addresses that need none.",
-            *pairs.begin());
-    }
-
-    // Returns nullptr if there is no such packet.
-    Cause* wrong(Code code, Certainty certainty, const Damaged& packets, std::string_view how) {
-        if (packets.count == 0)
-            return nullptr;
-        const Course::Damage& damage = course_.damage;
-        Cause& cause =
-            add(code, certainty,
-                fmt::format("{} of {} packets have a wrong ICRC: {}.", packets.count,
-                            damage.unexplained.count + damage.port.count + damage.other.count +
-                                course_.requests + course_.responses,
-                            how),
-                course_.cost_of(Why::Damaged) + course_.cost_of(Why::LostBefore));
-        cause.is_fatal = has_given_up();
-        for (const Seen* one : packets.first)
-            cause.add(evidence(*one));
-        return &cause;
-    }
+    bool has(Code code) const { return case_.is_explained_by(code, causes_); }
 
     void unreliable() {
         if (course_.gaps == 0)
@@ -173,27 +85,45 @@ class Recovery {
         }
     }
 
-    // If the timeout is unknown, one retransmission is not sufficient evidence.
-    std::size_t lost_answers() const {
-        const std::size_t count = timed_out(case_, Why::AnswerLost);
-        return ack_timeout_of(direction_) || count > 1 ? count : 0;
-    }
-
-    // A timer that started before the request was sent, as in Soft-RoCE, may expire early: a copy long
-    // before the timeout does not show that the first one was lost.
+    // Returns whether one end is shown to have sent a packet, and the other one to miss it: by a
+    // missing PSN, or because the receiver asks for the packet again. A late requester asks again for
+    // responses that its host has.
     bool shows_loss(const Episode& episode) const {
-        const std::int64_t least = (ack_timeout_of(direction_).value_or(0) + 1) / 2;
         switch (episode.why) {
-            case Why::LostBefore:  // a request behind it may be the one that was lost
-                return episode.first->psn != episode.again->psn || episode.cost_ns >= least;
+            case Why::LostBefore:
+                return episode.first->psn != episode.again->psn;
             case Why::LostBehind:
-                return episode.cost_ns >= least || episode.answer->frame < episode.again->frame;
+                return episode.answer->frame < episode.again->frame;
             case Why::DataLost:
-                return (episode.cost_ns >= least || episode.first->psn != episode.again->psn) &&
-                       !(case_.is_captured_at_requester() && has_data(episode));
+                return episode.first->psn != episode.again->psn &&
+                       (is_late_ ? !has_data(episode) : is_data_missing(episode));
             default:
                 return false;
         }
+    }
+
+    // Returns whether the requester waited for a response until its timer expired, and the response to
+    // the first copy is missing. A timer that started before the request was sent, as in Soft-RoCE, may
+    // expire early. If the timeout is too short, it shows nothing.
+    bool suggests_loss(const Episode& episode) const {
+        const auto timeout = ack_timeout_of(direction_);
+        const std::int64_t least = (timeout.value_or(0) + 1) / 2;
+        if (is_late_)
+            return false;
+        switch (episode.why) {
+            case Why::LostBefore:  // a request behind it may be the one that was lost
+                return timeout && episode.idle_ns >= least;
+            case Why::LostBehind:
+                return episode.cost_ns >= least;
+            case Why::DataLost:
+                return episode.cost_ns >= least && is_data_missing(episode);
+            default:
+                return false;
+        }
+    }
+
+    bool is_data_missing(const Episode& episode) const {
+        return !(case_.is_captured_at_requester() && has_data(episode));
     }
 
     // Whether the capture has the response that the request asks for again.
@@ -208,10 +138,10 @@ class Recovery {
 
     std::size_t count_losses(Why why) const {
         const auto known = std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
-            return episode.why == why && shows_loss(episode);
+            return episode.why == why && (shows_loss(episode) || suggests_loss(episode));
         });
         return static_cast<std::size_t>(known) +
-               course_.forgotten[static_cast<std::size_t>(why)].count;
+               (is_late_ ? 0 : course_.forgotten[static_cast<std::size_t>(why)].count);
     }
 
     // READs requested again from a packet in the middle of their response: the packets before it
@@ -223,12 +153,24 @@ class Recovery {
             }));
     }
 
-    void loss(std::size_t count) {
+    // "packets were lost 5 times, 2 of them responses from the server".
+    std::string losses(std::size_t requests, std::size_t responses) const {
+        const std::string from = spoken(direction_.to);
+        if (requests == 0)
+            return fmt::format("responses from {} were lost {}", from, times(responses));
+        return fmt::format("packets were lost {}", times(requests + responses)) +
+               (responses == 0 ? ""
+                               : fmt::format(", {} of them responses from {}", responses, from));
+    }
+
+    void loss(std::size_t requests, std::size_t responses) {
+        if (requests + responses == 0)
+            return;
         const std::int64_t cost = course_.cost_of(Why::LostBefore) +
                                   course_.cost_of(Why::LostBehind) + course_.cost_of(Why::DataLost);
         // The path delivered all packets that the capture at the responder has.
-        const bool is_host =
-            case_.is_captured_at_responder() && count_losses(Why::LostBehind) == count;
+        const bool is_host = case_.is_captured_at_responder() &&
+                             count_losses(Why::LostBehind) == requests + responses;
         Cause& cause =
             is_host ? add(Code::Loss, Certainty::Possible,
                           fmt::format("{} retransmitted{}, although the first copy had arrived at "
@@ -238,7 +180,7 @@ class Recovery {
                                       pattern_of(course_.spacing)),
                           cost)
                     : add(Code::Loss, Certainty::Likely,
-                          fmt::format("packets were lost {}{}, and {} retransmitted.", times(count),
+                          fmt::format("{}{}, and {} retransmitted.", losses(requests, responses),
                                       pattern_of(course_.spacing),
                                       packets(course_.repeats, "was", "were")),
                           cost);
@@ -246,36 +188,16 @@ class Recovery {
             cause.try_this =
                 "Look at the responder's host for packets that it drops (ethtool -S, "
                 "nstat: UdpRcvbufErrors) and for a busy CPU.";
-        cause.is_fatal = has_given_up();
+        cause.is_fatal = case_.has_given_up();
         for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost}) {
             const auto found = std::ranges::find_if(course_.episodes, [&](const Episode& episode) {
-                return episode.why == why && shows_loss(episode);
+                return episode.why == why && (shows_loss(episode) || suggests_loss(episode));
             });
             if (found == course_.episodes.end())
                 continue;
             add_episode(case_, cause, *found);
             break;
         }
-    }
-
-    void answers_lost(std::size_t count) {
-        const bool is_host = case_.is_captured_at_requester();
-        Cause& cause =
-            is_host ? add(Code::TimeoutTooShort, Certainty::Possible,
-                          fmt::format("requests were retransmitted {} although their responses had "
-                                      "arrived at the requester's host: it was late to process "
-                                      "them.",
-                                      times(count)),
-                          course_.cost_of(Why::AnswerLost))
-                    : add(Code::AcksLost, Certainty::Likely,
-                          fmt::format("requests were retransmitted {} although the capture has "
-                                      "their responses: the responses were lost or late after they "
-                                      "were captured.",
-                                      times(count)),
-                          course_.cost_of(Why::AnswerLost));
-        if (is_host)
-            cause.try_this = "Look for a busy CPU at the requester, or use a longer ACK timeout.";
-        add_episode(case_, cause, *course_.first(Why::AnswerLost));
     }
 
     void reordering(std::size_t count) {
@@ -326,7 +248,6 @@ class Recovery {
     const Course& course_;
     Causes& causes_;
     bool is_late_ = false;
-    bool is_damaged_ = false;
 };
 
 }  // namespace

@@ -26,6 +26,12 @@ bool Case::has_succeeded() const {
            });
 }
 
+bool Case::is_explained_by(Code code, const Causes& causes) const {
+    return std::ranges::any_of(causes, [&](const Cause& one) {
+        return one.code == code && one.where == direction.where();
+    });
+}
+
 bool Case::is_before(std::int64_t earlier, std::int64_t later) const {
     constexpr std::int64_t same_host_ns = 2'000'000;     // delay of a log entry
     constexpr std::int64_t other_host_ns = 200'000'000;  // NTP accuracy

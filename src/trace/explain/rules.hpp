@@ -43,6 +43,12 @@ struct Case {
     bool has_succeeded() const;
     /// Returns whether the responder's host sent a packet after this frame.
     bool is_responder_alive(std::uint64_t since_frame) const;
+    /// Returns whether the requester gave up, or retransmits a request until the end.
+    bool has_given_up() const {
+        return error("RETRY_EXC_ERR") != nullptr || course.silent_copies.size() > 2;
+    }
+    /// Returns whether a rule has found this cause for the direction.
+    bool is_explained_by(Code code, const std::vector<Cause>& causes) const;
     /// Returns the first completion of the requester's send queue with this status; nullptr: none.
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;
@@ -74,6 +80,14 @@ bool explain_first_psn(const Case& one, Causes& causes);
 bool explain_wrong_gid(const Case& one, Causes& causes);
 /// A requester that gave up, or retransmits a request until the end of the capture.
 void explain_silence(const Case& one, Causes& causes);
+/// Returns whether the capture has a packet of the request that failed with RETRY_EXC_ERR.
+bool has_failed_request(const Case& one);
+/// A posted request without a completion whose packets, or the last of them, the capture does not have.
+/// Part of explain_silence().
+void explain_unfinished(const Case& one, Causes& causes);
+/// A request that failed with RETRY_EXC_ERR, and of which the capture has no packet. Part of
+/// explain_silence().
+void explain_absent(const Case& one, Causes& causes);
 /// Requests that arrived but have no response. Part of explain_silence(): the direction must have a
 /// stream, and its course a silent request.
 void explain_no_response(const Case& one, Causes& causes);
@@ -86,8 +100,18 @@ Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string 
 void explain_set_up(const Case& one, Causes& causes);
 /// RNR NAKs.
 void explain_receiver(const Case& one, Causes& causes);
+/// Packets with a wrong ICRC. Part of explain_recovery(). Returns whether their receiver drops some.
+bool explain_damage(const Case& one, Causes& causes);
+/// Requests whose first copies were lost before the capture, according to the times of the requester's
+/// log. Part of explain_recovery().
+void explain_lost_first_copies(const Case& one, Causes& causes);
 /// Packets lost, late, duplicated or corrupted on the path.
 void explain_recovery(const Case& one, Causes& causes);
+/// Requests that were retransmitted although nothing shows a loss. Part of explain_recovery(). `data`:
+/// READs and atomics that were retransmitted although the capture has responses to them; `lost`: losses
+/// that other retransmissions show. Returns whether the ACK timeout is too short: then a timer that
+/// expired shows no loss.
+bool explain_late(const Case& one, std::size_t data, std::size_t lost, Causes& causes);
 /// Datagrams that their receiver drops: queue pair, Q_Key, state, and posted receives.
 void explain_datagrams(const Case& one, Causes& causes);
 /// Only one direction is in the capture.

@@ -17,10 +17,7 @@ class Silence {
         : case_(one),
           direction_(one.direction),
           causes_(causes),
-          error_(one.error("RETRY_EXC_ERR")) {
-        if (error_ != nullptr)
-            post_ = error_->post ? &*error_->post : nullptr;
-    }
+          error_(one.error("RETRY_EXC_ERR")) {}
 
     void explain() {
         if (!direction_.is_reliable()) {
@@ -39,7 +36,7 @@ class Silence {
         const bool repeats = case_.course.silent_copies.size() >= least_copies;
         if (error_ == nullptr && !repeats && !gave_up_over_answers()) {
             if (!was_abandoned())
-                never_arrived();
+                explain_unfinished(case_, causes_);
             return;
         }
         if (is_known_beforehand())
@@ -48,8 +45,8 @@ class Silence {
             large_packets_lost();
         else if (gave_up_over_answers())
             answers_lost();
-        else if (direction_.stream == nullptr || (error_ != nullptr && !failing_arrived()))
-            nothing_arrived();
+        else if (direction_.stream == nullptr || (error_ != nullptr && !has_failed_request(case_)))
+            explain_absent(case_, causes_);
         else if (case_.course.silent != nullptr)
             explain_no_response(case_, causes_);
     }
@@ -91,9 +88,10 @@ class Silence {
     }
 
     // No new request was sent, and the last one was retransmitted although its response was
-    // captured.
+    // captured. Without a log: as often as a requester may retransmit. More retransmissions show that
+    // responses reach it.
     bool gave_up_over_answers() const {
-        constexpr std::size_t most_retries = 7;  // retry_cnt has three bits
+        constexpr std::ptrdiff_t most_retries = 7;  // retry_cnt has three bits
         const Seen* newest = case_.course.newest;
         const Seen* answer = answer_to_newest();
         if (answer == nullptr || has_ended_well())
@@ -101,8 +99,8 @@ class Silence {
         const auto copies = std::ranges::count_if(direction_.requests, [&](const Seen* request) {
             return request->frame > answer->frame && request->psn == newest->psn;
         });
-        return static_cast<std::size_t>(copies) >=
-               (error_ != nullptr ? least_copies - 1 : most_retries);
+        return error_ != nullptr ? copies >= std::ptrdiff_t{least_copies} - 1
+                                 : copies == most_retries;
     }
 
     // Returns whether all attempts together take less time than a slow path or peer.
@@ -218,144 +216,10 @@ class Silence {
         cause.add(evidence(**last));
     }
 
-    bool was_captured(const Post& post) const {
-        if (!post.psn_first || !post.psn_last)
-            return !direction_.requests.empty();
-        if (direction_.stream != nullptr && post.t_ns <= direction_.stream->forgotten_ns)
-            return true;  // as far as is known
-        const auto width =
-            static_cast<std::uint32_t>(distance(*post.psn_first, *post.psn_last)) + 1;
-        // The newest first: a request without completion is usually among them.
-        return std::any_of(
-            direction_.requests.rbegin(), direction_.requests.rend(),
-            [&](const Seen* request) { return request->psn.is_within(*post.psn_first, width); });
-    }
-
-    // Returns whether the last packet captured is of this request, and not its last one: neither the
-    // rest nor a retransmission followed.
-    bool was_cut(const Post& post) const {
-        if (direction_.requests.empty() || !post.psn_first || !post.psn_last)
-            return false;
-        const Seen& last = *direction_.requests.back();
-        const auto width =
-            static_cast<std::uint32_t>(distance(*post.psn_first, *post.psn_last)) + 1;
-        return last.psn.is_within(*post.psn_first, width) && last.psn != *post.psn_last &&
-               !last.is(wire::Operation::RdmaReadRequest) && case_.course.newest == &last;
-    }
-
-    // Returns whether a packet of the failed request was captured.
-    bool failing_arrived() const {
-        return post_ == nullptr ? !direction_.requests.empty() : was_captured(*post_);
-    }
-
-    // A posted request that has no completion until its queue pair or the log ends, although a
-    // requester retransmits several times in that time.
-    const Post* unfinished() const {
-        constexpr std::int64_t least_wait_ns = 1'000'000'000;
-        const LoggedQueuePair* requester = direction_.requester;
-        if (requester == nullptr || !requester->errors.empty() ||
-            !case_.whole.logs.is_whole(requester->role))
-            return nullptr;
-        std::int64_t end = case_.whole.logs.end_of(requester->role);
-        for (const auto& ended : {requester->failed_ns, requester->destroyed_ns})
-            end = std::min(end, ended.value_or(end));
-        const auto found = std::ranges::find_if(requester->posts, [&](const Post& post) {
-            return !post.is_done && post.has_packets() && end - post.t_ns >= least_wait_ns &&
-                   (!was_captured(post) || was_cut(post));
-        });
-        return found == requester->posts.end() ? nullptr : &*found;
-    }
-
-    // Neither the request nor a retransmission was captured, and the requester got no response.
-    void never_arrived() {
-        if (!case_.whole.has_capture ||
-            (direction_.requests.empty() && !direction_.responses.empty()))
-            return;
-        const Post* post = unfinished();
-        if (post == nullptr || (!has_anything_from_requester() && !is_place_of_responder()))
-            return;
-        // If the capture had ended before, it could not contain the request.
-        const bool was_capturing = case_.whole.traffic.end_ns() > post->t_ns;
-        Cause& cause =
-            was_cut(*post)
-                ? add(Code::PathBroken, Certainty::Likely,
-                      "a posted request has no completion, and the capture ends in the middle of "
-                      "it: neither the rest nor a retransmission came through.")
-                : add(Code::PathBroken, was_capturing ? Certainty::Likely : Certainty::Possible,
-                      fmt::format(
-                          "a posted request has no completion, and the capture has no packet of "
-                          "it: {}.",
-                          was_capturing ? "the requests were lost before they were captured"
-                                        : "the path broke, or the capture had ended"));
-        cause.add(evidence(*direction_.requester, *post));
-        if (case_.course.last_answer != nullptr)
-            cause.add(evidence(*case_.course.last_answer));
-    }
-
-    bool has_anything_from_requester() const {
-        if (direction_.stream != nullptr)
-            return true;
-        const auto is_requester = [this](const flow::Host& host) {
-            return case_.whole.logs.role_at(host) == direction_.requester_role;
-        };
-        return std::ranges::any_of(case_.whole.traffic.cm(),
-                                   [&](const CmSeen& one) { return is_requester(one.from); }) ||
-               std::ranges::any_of(case_.whole.traffic.streams(), [&](const KeptStream& one) {
-                   return is_requester(one.key.src);
-               });
-    }
-
-    // The capture does not contain the request that was posted and failed.
-    void nothing_arrived() {
-        if (!case_.whole.has_capture)
-            return;
-        std::uint32_t largest = 0;
-        for (const Seen* request : direction_.requests)
-            largest = std::max(largest, request->payload);
-        const std::uint64_t lost = size_of_failing();
-        if (!direction_.requests.empty() && lost > largest && case_.course.last_answer != nullptr) {
-            Cause& cause =
-                add(Code::LargePacketsLost, Certainty::Likely,
-                    fmt::format("packets with up to {} bytes of payload arrived, but the capture "
-                                "has no packet of a request whose packets have {} bytes.",
-                                largest, lost));
-            cause.add(evidence(*largest_passed(largest)));
-            return;
-        }
-        if (!has_anything_from_requester() && !is_place_of_responder()) {
-            return;
-        }
-        add(Code::PathBroken, Certainty::Likely,
-            direction_.requests.empty()
-                ? std::string(
-                      "the capture has none of the posted requests: they were lost before it.")
-                : std::string("at some point the posted requests stop appearing in the capture: "
-                              "they were lost before it."));
-    }
-
-    bool is_place_of_responder() const {
-        return case_.whole.place &&
-               (case_.is_captured_at_responder() ||
-                case_.whole.logs.role_at(*case_.whole.place) == direction_.responder_role);
-    }
-
-    const Seen* largest_passed(std::uint32_t size) const {
-        return *std::ranges::find(direction_.requests, size, &Seen::payload);
-    }
-
-    std::uint64_t size_of_failing() const {
-        if (post_ == nullptr || post_->opcode == "RDMA_READ")
-            return 0;
-        return direction_.path_mtu == 0
-                   ? post_->length
-                   : std::min<std::uint64_t>(post_->length, direction_.path_mtu);
-    }
-
     const Case& case_;
     const Direction& direction_;
     Causes& causes_;
     const Completion* error_ = nullptr;
-    const Post* post_ = nullptr;
 };
 
 }  // namespace

@@ -1,31 +1,11 @@
 #include "trace/explain/timers.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
 namespace explain {
 namespace {
-
-// The smallest attribute whose time is longer.
-unsigned least_timeout(std::int64_t ns) {
-    constexpr unsigned most = 31;
-    unsigned n = 1;
-    while (n < most && (std::int64_t{4096} << n) <= ns)
-        ++n;
-    return n;
-}
-
-// The longest time from the first copy of a request to its own response. The response to a request
-// that was sent once is in Course; a late one came before the second copy was answered.
-std::int64_t slowest_response(const Course& course) {
-    std::int64_t slowest = std::max(course.slowest_ns, course.fastest_ns);
-    for (const Episode& episode : course.episodes)
-        if (episode.why == Why::AnswerLate && episode.answer != nullptr)
-            slowest = std::max(slowest, episode.answer->t_ns - episode.first->t_ns);
-    return slowest;
-}
 
 // When it is known that the requester still sends nothing: the end of the capture, or of its log. 0: it
 // has nothing to send, because each request has a completion.
@@ -130,60 +110,6 @@ std::optional<std::int64_t> abandoned_for(const Case& one) {
 std::size_t timed_out(const Case& one, Why why) {
     const auto timeout = ack_timeout_of(one.direction);
     return timeout ? one.course.count(why, (*timeout + 1) / 2) : one.course.count(why);
-}
-
-bool explain_short_timeout(const Case& one, std::size_t answered, std::size_t lost,
-                           bool has_given_up, Causes& causes) {
-    const Course& course = one.course;
-    const Direction& direction = one.direction;
-    const std::size_t late = timed_out(one, Why::AnswerLate);
-    const auto timeout = ack_timeout_of(direction);
-    const bool has_failed = one.error("RETRY_EXC_ERR") != nullptr;
-    const bool is_each =
-        answered >= 3 && !has_failed && answered * 5 >= course.asked * 4 && lost == 0;
-    const bool is_slow = timeout && course.answered >= 3 && course.are_copies_answered &&
-                         course.fastest_ns > *timeout;
-    if (late < (has_failed ? 1U : 2U) && !is_each && !is_slow)
-        return false;
-    if (late < answered && !is_each && !is_slow)
-        return false;
-    const bool is_certain = is_slow || (late >= 2 && lost == 0);
-    Cause cause = one.cause(
-        Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
-        is_slow
-            ? fmt::format("each request was retransmitted before its response arrived: the "
-                          "fastest response took {}, and {}.",
-                          exact(course.fastest_ns), timeout_text(direction))
-            : fmt::format("{} retransmitted although both copies arrived: the ACK timeout is "
-                          "shorter than the time until the response arrives.",
-                          late + answered == 1 ? "a request was"
-                                               : counted(late + answered, "request") + " were"));
-    cause.cost_ns = course.cost_of(Why::AnswerLate);
-    cause.is_fatal = has_given_up;
-    const Episode* example = course.first(Why::AnswerLate);
-    for (const Why why : {Why::AnswerLost, Why::DataLost})
-        if (example == nullptr)
-            example = course.first(why);
-    if (example == nullptr && !course.episodes.empty())
-        example = &course.episodes.front();
-    if (example != nullptr)
-        add_episode(one, cause, *example);
-    if (timeout) {
-        const std::int64_t slowest = slowest_response(course);
-        const unsigned needed = least_timeout(2 * slowest);
-        cause.try_this =
-            (std::int64_t{4096} << needed) > *timeout
-                ? fmt::format(
-                      "Set timeout to {} ({}): the first value that leaves twice the time of "
-                      "the slowest response, {}.",
-                      needed, exact(std::int64_t{4096} << needed), exact(slowest))
-                : fmt::format(
-                      "Use a longer ACK timeout than {}, or capture at the requester to see "
-                      "when the responses arrive.",
-                      exact(*timeout));
-    }
-    causes.push_back(std::move(cause));
-    return true;
 }
 
 }  // namespace explain

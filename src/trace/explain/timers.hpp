@@ -33,11 +33,6 @@ void add_episode(const Case& one, Cause& cause, const Episode& episode);
 /// of its log, or without that, of the capture. nullopt: it may still have sent one, or has none.
 std::optional<std::int64_t> abandoned_for(const Case& one);
 
-/// Compares the ACK timeout with the response times. `answered`: requests that were retransmitted
-/// although the capture has their responses; `lost`: those that were lost. Returns true if it added a
-/// cause.
-bool explain_short_timeout(const Case& one, std::size_t answered, std::size_t lost,
-                           bool has_given_up, Causes& causes);
 /// Counts the retransmissions that a timer can have caused. A timer that started before the request
 /// was sent, as in Soft-RoCE, may expire early: a retransmission long before the timeout shows neither
 /// a loss nor a delay.

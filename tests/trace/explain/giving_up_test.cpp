@@ -87,13 +87,6 @@ timeout-too-short likely, fatal
   frame 1: RC SEND Only  PSN 0x000064  8 B
   frame 2: RC Acknowledge  PSN 0x000064  ACK, no flow control by credits
   frame 5: RC SEND Only  PSN 0x000064  8 B
-
-acks-lost likely, 134004 us
-  client → server, QP 0x000011
-  requests were retransmitted 2 times although the capture has their responses: the responses were lost or late after they were captured.
-  frame 1: RC SEND Only  PSN 0x000064  8 B
-  frame 2: RC Acknowledge  PSN 0x000064  ACK, no flow control by credits
-  frame 3: RC SEND Only  PSN 0x000064  8 B  (again after 67.00 ms; timeout 11 is 8.39 ms)
 )");
 }
 

@@ -1,0 +1,217 @@
+// Requests that were retransmitted although nothing shows a loss: the responses, or the requester, were
+// late.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+#include "trace/explain/timers.hpp"
+
+namespace explain {
+namespace {
+
+// The smallest attribute whose time is longer.
+unsigned least_timeout(std::int64_t ns) {
+    constexpr unsigned most = 31;
+    unsigned n = 1;
+    while (n < most && (std::int64_t{4096} << n) <= ns)
+        ++n;
+    return n;
+}
+
+// The longest time from the first copy of a request to its own response. The response to a request
+// that was sent once is in Course; a late one came before the second copy was answered.
+std::int64_t slowest_response(const Course& course) {
+    std::int64_t slowest = std::max(course.slowest_ns, course.fastest_ns);
+    for (const Episode& episode : course.episodes)
+        if (episode.why == Why::AnswerLate && episode.answer != nullptr)
+            slowest = std::max(slowest, episode.answer->t_ns - episode.first->t_ns);
+    return slowest;
+}
+
+class Lateness {
+  public:
+    Lateness(const Case& one, std::size_t data, std::size_t lost, Causes& causes)
+        : case_(one),
+          direction_(one.direction),
+          course_(one.course),
+          causes_(causes),
+          timeout_(ack_timeout_of(one.direction)),
+          late_(timed_out(one, Why::AnswerLate)),
+          answered_(timed_out(one, Why::AnswerLost)),
+          data_(data),
+          lost_(lost) {}
+
+    bool explain() {
+        if (has(Code::AcksLost) || has(Code::LargePacketsLost))
+            return false;
+        if (course_.count(Why::Reordered) == 0 && short_timeout())
+            return true;
+        if (has(Code::WrongQpn) || has(Code::TimeoutTooShort))
+            return false;
+        if (is_unheard())
+            acks_lost();
+        else if (late_ >= 2 || answered_ >= (timeout_ ? 1 : 2))
+            needless();
+        return false;
+    }
+
+  private:
+    bool has(Code code) const { return case_.is_explained_by(code, causes_); }
+
+    bool has_failed() const { return case_.error("RETRY_EXC_ERR") != nullptr; }
+
+    // The shortest time from a post to its completion; nullopt: the log has too few, or the responder
+    // was not ready.
+    std::optional<std::int64_t> fastest_completion() const {
+        constexpr std::size_t least = 3;
+        std::size_t count = 0;
+        std::int64_t fastest = INT64_MAX;
+        if (direction_.requester != nullptr && course_.rnr_naks == 0)
+            for (const Post& post : direction_.requester->posts)
+                if (post.is_done && post.has_packets()) {
+                    ++count;
+                    fastest = std::min(fastest, post.done_ns - post.t_ns);
+                }
+        return count >= least ? std::optional(fastest) : std::nullopt;
+    }
+
+    bool short_timeout() {
+        const std::size_t answered = data_ + (timeout_ || answered_ > 1 ? answered_ : 0);
+        const bool is_each =
+            answered >= 3 && !has_failed() && answered * 5 >= course_.asked * 4 && lost_ == 0;
+        const bool is_slow = timeout_ && course_.answered >= 3 && course_.are_copies_answered &&
+                             course_.fastest_ns > *timeout_;
+        const auto completion = fastest_completion();
+        const bool is_completed_late =
+            timeout_ && completion > timeout_ && late_ + answered > 0 && lost_ == 0;
+        const bool is_often = timeout_ && late_ >= (has_failed() ? 1U : 2U) && late_ >= answered;
+        if (!is_often && !is_each && !is_slow && !is_completed_late)
+            return false;
+        const bool is_certain = is_slow || (is_often && late_ >= 2 && lost_ == 0);
+        Cause cause = case_.cause(
+            Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
+            is_slow                          ? slow_text()
+            : is_completed_late && !is_often ? completed_late_text(answered, *completion)
+                                             : both_arrived_text(late_ + answered));
+        cause.cost_ns = course_.cost_of(Why::AnswerLate);
+        cause.is_fatal = case_.has_given_up();
+        if (const Episode* example = an_example())
+            add_episode(case_, cause, *example);
+        if (timeout_)
+            cause.try_this =
+                advice(std::max(slowest_response(course_), is_completed_late ? *completion : 0));
+        causes_.push_back(std::move(cause));
+        return true;
+    }
+
+    std::string slow_text() const {
+        return fmt::format(
+            "each request was retransmitted before its response arrived: the fastest "
+            "response took {}, and {}.",
+            exact(course_.fastest_ns), timeout_text(direction_));
+    }
+
+    std::string completed_late_text(std::size_t answered, std::int64_t completion) const {
+        return fmt::format(
+            "requests were retransmitted {} before their responses reached the "
+            "requester: the fastest completion came {} after its request was posted, "
+            "and {}.",
+            times(late_ + answered), exact(completion), timeout_text(direction_));
+    }
+
+    static std::string both_arrived_text(std::size_t count) {
+        return fmt::format(
+            "{} retransmitted although both copies arrived: the ACK timeout is "
+            "shorter than the time until the response arrives.",
+            count == 1 ? "a request was" : counted(count, "request") + " were");
+    }
+
+    const Episode* an_example() const {
+        for (const Why why : {Why::AnswerLate, Why::AnswerLost, Why::DataLost})
+            if (const Episode* found = course_.first(why))
+                return found;
+        return course_.episodes.empty() ? nullptr : &course_.episodes.front();
+    }
+
+    std::string advice(std::int64_t slowest) const {
+        const unsigned smallest = least_timeout(2 * slowest);
+        const std::int64_t longer = std::int64_t{4096} << smallest;
+        return longer > *timeout_
+                   ? fmt::format(
+                         "Set timeout to {} ({}): the first value that leaves twice the "
+                         "time of the slowest response, {}.",
+                         smallest, exact(longer), exact(slowest))
+                   : fmt::format(
+                         "Use a longer ACK timeout than {}, or capture at the requester to "
+                         "see when the responses arrive.",
+                         exact(*timeout_));
+    }
+
+    // The requester retransmitted the same requests until the end, although the capture has their
+    // responses, and it was not late before.
+    bool is_unheard() const {
+        constexpr std::size_t least = 3;
+        const bool is_end_known = direction_.requester != nullptr && !has_failed();
+        const Episode* first = course_.first(Why::AnswerLost);
+        if (first == nullptr || is_end_known || case_.is_captured_at_requester() || late_ != 0 ||
+            answered_ < least || course_.count(Why::AnswerLost) != answered_ ||
+            course_.newest->frame > first->again->frame)
+            return false;
+        return std::ranges::all_of(course_.episodes, [&](const Episode& episode) {
+            return episode.why != Why::AnswerLost || episode.again->psn == first->again->psn;
+        });
+    }
+
+    void acks_lost() {
+        Cause cause = case_.cause(
+            Code::AcksLost, Certainty::Likely,
+            fmt::format("requests were retransmitted {} although the capture has their responses, "
+                        "and then nothing new was sent: the responses did not reach the requester.",
+                        times(answered_)));
+        cause.cost_ns = course_.cost_of(Why::AnswerLost);
+        add_episode(case_, cause, *course_.first(Why::AnswerLost));
+        causes_.push_back(std::move(cause));
+    }
+
+    void needless() {
+        const bool is_host = answered_ > 0 && case_.is_captured_at_requester();
+        Cause cause = case_.cause(
+            Code::NeedlessRetransmissions, answered_ > 0 ? Certainty::Possible : Certainty::Likely,
+            fmt::format("requests were retransmitted {}, and nothing shows a loss: {}.",
+                        times(late_ + answered_),
+                        is_host ? "their responses had arrived at the requester's host, which was "
+                                  "late to process them"
+                        : answered_ > 0
+                            ? "the capture has responses from before that, which reached the "
+                              "requester, or were processed there, too late"
+                            : "both copies arrived, and both were acknowledged"));
+        cause.cost_ns = course_.cost_of(Why::AnswerLate) + course_.cost_of(Why::AnswerLost);
+        cause.try_this = "Look for a busy CPU at the requester, or use a longer ACK timeout.";
+        if (answered_ > 0 && !is_host)
+            cause.try_this += " A capture at the requester shows whether the responses arrive.";
+        if (const Episode* example =
+                course_.first(answered_ > 0 ? Why::AnswerLost : Why::AnswerLate))
+            add_episode(case_, cause, *example);
+        causes_.push_back(std::move(cause));
+    }
+
+    const Case& case_;
+    const Direction& direction_;
+    const Course& course_;
+    Causes& causes_;
+    std::optional<std::int64_t> timeout_;
+    std::size_t late_, answered_;  // episodes; see Why::AnswerLate, Why::AnswerLost
+    std::size_t data_, lost_;
+};
+
+}  // namespace
+
+bool explain_late(const Case& one, std::size_t data, std::size_t lost, Causes& causes) {
+    return Lateness(one, data, lost, causes).explain();
+}
+
+}  // namespace explain
