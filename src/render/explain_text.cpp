@@ -144,6 +144,11 @@ class ExplainText {
             paragraph(fmt::format("Not {}: {}.", explain::name(other.code),
                                   util::printable(other.because)),
                       3);
+        std::string open;
+        for (const explain::Code other : one.open)
+            open += fmt::format("{}{}", open.empty() ? "" : ", ", explain::name(other));
+        if (!open.empty())
+            paragraph(fmt::format("Not excluded: {}.", open), 3);
         if (one.certainty == explain::Certainty::Certain && one.excluded.empty())
             paragraph("No other known cause has this evidence.", 3);
     }
@@ -206,6 +211,9 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
         util::Json excluded = util::Json::array();
         for (const explain::Excluded& other : one.excluded)
             excluded.push_back({{"code", explain::name(other.code)}, {"because", other.because}});
+        util::Json open = util::Json::array();
+        for (const explain::Code other : one.open)
+            open.push_back(explain::name(other));
         causes.push_back({{"code", explain::name(one.code)},
                           {"certainty", explain::name(one.certainty)},
                           {"fatal", one.is_fatal},
@@ -214,6 +222,7 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                           {"cost_ns", one.cost_ns},
                           {"evidence", json_of(one.evidence)},
                           {"excluded", excluded},
+                          {"open", open},
                           {"advice", std::string(one.advice())}});
     }
     const util::Json json{{"failed", explanation.has_failed},

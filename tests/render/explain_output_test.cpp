@@ -199,7 +199,7 @@ TEST(ExplainJson, has_all_values_of_the_explanation) {
               "\xef\xbf\xbd"
               R"( UTF-8","role":"client"}],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
               R"("fatal":true,"where":"client → server","text":"Zero.","cost_ns":17,)"
-              R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"advice":)" +
+              R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"open":[],"advice":)" +
                   advice.dump() + "}]}");
     EXPECT_EQ(render::explain_json({}, {}),
               R"({"failed":false,"packets":0,"logs":0,"signs":[],"causes":[]})");

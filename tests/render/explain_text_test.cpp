@@ -55,7 +55,16 @@ TEST(ExplainText, says_why_a_cause_is_certain_if_asked) {
     const std::string line = "   Not other-pd: both are in protection domain 1.\n";
     EXPECT_EQ(text_of({cause}).find(line), std::string::npos);
     EXPECT_NE(text_of({cause}, true).find(line), std::string::npos);
+    cause.consider(explain::Code::OutOfBounds, std::nullopt);
+    cause.consider(explain::Code::Deregistered, std::nullopt);
+    const std::string shown = text_of({cause}, true);
+    EXPECT_NE(shown.find(line + "   Not excluded: out-of-bounds, deregistered.\n"),
+              std::string::npos)
+        << shown;
+    EXPECT_NE(shown.find("1. wrong-rkey (likely"), std::string::npos) << shown;
     cause.excluded.clear();
+    cause.open.clear();
+    cause.certainty = explain::Certainty::Certain;
     EXPECT_NE(text_of({cause}, true).find("No other known cause has this evidence."),
               std::string::npos);
 }

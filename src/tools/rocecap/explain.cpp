@@ -147,7 +147,7 @@ void add_explain(CLI::App& app, Context& context) {
     add_place_option(*command, options->at);
     command->add_flag(
         "--why", options->why,
-        "Also print what each certain cause could have been, and the data against it");
+        "Also print what each cause could have been, and the data against it");
     command->add_flag("--json", options->json, "Print one JSON object instead of text");
 }
 

@@ -1,7 +1,9 @@
 #include "trace/explain/cause.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 namespace explain {
 namespace {
@@ -151,6 +153,17 @@ std::string_view name(Certainty certainty) {
             break;
     }
     return "certain";
+}
+
+void Cause::consider(Code alternative, std::optional<std::string> because) {
+    if (alternative == code)
+        return;
+    if (because) {
+        excluded.push_back({alternative, *std::move(because)});
+        return;
+    }
+    open.push_back(alternative);
+    certainty = std::min(certainty, Certainty::Likely);
 }
 
 }  // namespace explain

@@ -100,11 +100,15 @@ struct Cause {
     std::int64_t cost_ns = 0;  ///< time lost, as far as known
     /// What to try, with the values of this run; empty: the advice of the code.
     std::string try_this;
-    /// What a certain cause could have been instead.
+    /// What it could have been instead. See consider().
     std::vector<Excluded> excluded;
+    std::vector<Code> open;
 
     /// At most a handful of each kind: the first ones are the most informative.
     void add(Evidence evidence_of_it) { evidence.push_back(std::move(evidence_of_it)); }
+    /// Adds an alternative, and the data that exclude it. An alternative without such data leaves the
+    /// cause uncertain.
+    void consider(Code alternative, std::optional<std::string> because);
     std::string_view advice() const {
         return try_this.empty() ? explain::advice(code) : std::string_view(try_this);
     }

@@ -121,6 +121,8 @@ void merge(Causes& causes) {
         if (cause.certainty > same->certainty) {
             same->certainty = cause.certainty;
             same->text = cause.text;
+            same->excluded = std::move(cause.excluded);
+            same->open = std::move(cause.open);
         }
         if (same->try_this.empty())
             same->try_this = std::move(cause.try_this);

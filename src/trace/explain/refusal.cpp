@@ -1,6 +1,10 @@
 // Why the responder refused an access to its memory.
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,7 +21,7 @@ class Access {
     void explain() {
         const std::string& role = case_.direction.responder_role;
         if (!role.empty() && case_.whole.logs.is_whole(role))
-            by_regions(role);
+            by_log(role);
         else
             as_told();
     }
@@ -35,95 +39,142 @@ class Access {
         return found;
     }
 
-    void by_regions(const std::string& role) {
-        const auto all = regions(role);
-        std::vector<const Region*> same;
-        for (const Region* region : all)
-            if (region->rkey == request_.rkey)
-                same.push_back(region);
-        if (const Region* region = region_without_rkey(role)) {
-            Cause& cause =
-                add(Code::MissingAccessRight, Certainty::Certain,
-                    fmt::format("the region at this address does not allow {}: it has no remote "
-                                "rights, and therefore rkey 0.",
-                                request_.right));
-            cause.add(value(role, region->text()));
+    // A check that the responder makes of an access, with its result by the responder's log.
+    enum class Outcome : std::uint8_t { Passed, Failed, Unknown };
+    struct Check {
+        Code code{};
+        Outcome outcome{};
+        std::string text;  // if it passed: the data that show it; otherwise the cause
+        std::vector<Evidence> evidence;
+    };
+
+    static Check passed(Code code, std::string text) {
+        return {code, Outcome::Passed, std::move(text), {}};
+    }
+    static Check failed(Code code, std::string text, std::vector<Evidence> evidence) {
+        return {code, Outcome::Failed, std::move(text), std::move(evidence)};
+    }
+    static Check unknown(Code code) { return {code, Outcome::Unknown, {}, {}}; }
+
+    void by_log(const std::string& role) {
+        const Region* region = region_of(role);
+        const std::vector<Check> checks =
+            region == nullptr
+                ? without_region(role)
+                : std::vector{
+                      passed(Code::WrongRkey, fmt::format("{} registered memory with rkey {:#010x}",
+                                                          spoken(role), region->rkey)),
+                      registration(*region), domain(*region), in_bounds(*region), right(*region)};
+        const std::size_t before = causes_.size();
+        for (const Check& check : checks)
+            if (check.outcome == Outcome::Failed)
+                add(check, checks);
+        if (causes_.size() != before)
             return;
-        }
-        if (same.empty()) {
-            Cause& cause =
-                add(Code::WrongRkey, Certainty::Certain,
-                    fmt::format("{} has no memory region with rkey {:#010x}.{}",
-                                spoken(case_.direction.to), request_.rkey, origin_of_rkey(all)));
-            list(all, cause);
-            return;
-        }
-        const Region& region = *same.back();
-        if (region.gone_ns && case_.is_before(*region.gone_ns, request_.refused_ns))
-            gone(role, region, Certainty::Certain);
+        const auto open = std::ranges::find_if(checks, [](const Check& check) {
+            return check.outcome == Outcome::Unknown && !check.text.empty();
+        });
+        if (open != checks.end())
+            add(*open, checks);
         else
-            by_region(role, region);
+            add(Code::RemoteAccess, Certainty::Likely,
+                "the responder refused the access, although its log has a region that fits.")
+                .add(value(role, region->text()));
+    }
+
+    void add(const Check& check, const std::vector<Check>& all) {
+        Cause& cause = add(
+            check.code, check.outcome == Outcome::Failed ? Certainty::Certain : Certainty::Possible,
+            check.text);
+        for (const Evidence& one : check.evidence)
+            cause.add(one);
+        for (const Check& other : all)
+            cause.consider(other.code, other.outcome == Outcome::Passed ? std::optional(other.text)
+                                                                        : std::nullopt);
     }
 
     // Some devices give rkey 0 to a region without remote rights.
-    const Region* region_without_rkey(std::string_view role) const {
-        const auto& all = case_.whole.logs.regions();
-        const auto found = std::ranges::find_if(all, [&](const Region& one) {
-            return request_.rkey == 0 && one.role == role && one.rkey == 0 && one.lkey != 0 &&
-                   !one.gone_ns && one.has(request_.va, request_.length) &&
-                   !one.allows(request_.right);
-        });
-        return found == all.end() ? nullptr : &*found;
+    const Region* region_of(std::string_view role) const {
+        const Region* found = nullptr;
+        for (const Region& one : case_.whole.logs.regions())
+            if (one.role == role && one.rkey == request_.rkey &&
+                (one.rkey != 0 || (one.lkey != 0 && !one.gone_ns && !one.allows(request_.right) &&
+                                   one.has(request_.va, request_.length))))
+                found = &one;
+        return found;
     }
 
-    void gone(const std::string& role, const Region& region, Certainty certainty) {
-        Cause& cause = add(Code::Deregistered, certainty,
-                           fmt::format("the region with rkey {:#010x} was deregistered or "
-                                       "invalidated before the request arrived.",
-                                       request_.rkey));
-        cause.add(value(role, region.text()));
-        cause.add({.role = role,
-                   .t_ns = *region.gone_ns,
-                   .text = "the region was deregistered or invalidated"});
+    std::vector<Check> without_region(const std::string& role) const {
+        const auto all = regions(role);
+        return {failed(Code::WrongRkey,
+                       fmt::format("{} has no memory region with rkey {:#010x}.{}",
+                                   spoken(case_.direction.to), request_.rkey, origin_of_rkey(all)),
+                       list(all)),
+                passed(Code::Deregistered,
+                       fmt::format("no region in the log of {} ever had this rkey", spoken(role)))};
     }
 
-    void by_region(const std::string& role, const Region& region) {
+    Check registration(const Region& region) const {
+        constexpr Code code = Code::Deregistered;
+        if (!region.gone_ns)
+            return passed(code, "the log has no deregistration of it");
+        const bool is_gone = case_.is_before(*region.gone_ns, request_.refused_ns);
+        if (!is_gone && case_.is_captured_at_responder())
+            return passed(code, fmt::format("it was deregistered or invalidated {} after that",
+                                            milliseconds(*region.gone_ns - request_.refused_ns)));
+        // The capture's clock may not show whether it was deregistered before.
+        return {code,
+                is_gone ? Outcome::Failed : Outcome::Unknown,
+                fmt::format("the region with rkey {:#010x} was deregistered or invalidated before "
+                            "the request arrived.",
+                            request_.rkey),
+                {value(region.role, region.text()),
+                 {.role = region.role,
+                  .t_ns = *region.gone_ns,
+                  .text = "the region was deregistered or invalidated"}}};
+    }
+
+    Check domain(const Region& region) const {
+        constexpr Code code = Code::OtherPd;
         const LoggedQueuePair* responder = case_.direction.responder;
-        if (responder != nullptr && responder->pd && region.pd && *responder->pd != *region.pd) {
-            Cause& cause =
-                add(Code::OtherPd, Certainty::Certain,
-                    fmt::format("the region with rkey {:#010x} is in protection domain {}, and the "
-                                "queue pair in {}.",
-                                region.rkey, *region.pd, *responder->pd));
-            cause.add(value(role, region.text()));
-            return;
-        }
-        if (!region.has(request_.va, request_.length)) {
-            Cause& cause = add(Code::OutOfBounds, Certainty::Certain, bounds(region));
-            cause.add(value(role, region.text()));
-            return;
-        }
-        if (!region.allows(request_.right)) {
-            Cause& cause = add(Code::MissingAccessRight, Certainty::Certain,
-                               fmt::format("the region with rkey {:#010x} does not allow {}.",
-                                           region.rkey, request_.right));
-            cause.add(value(role, region.text()));
-            return;
-        }
-        if (request_.is_forbidden_by(case_.direction.responder)) {
-            add_forbidden(case_, request_, causes_);
-            return;
-        }
-        // The capture's clock does not show when it was deregistered; nothing else is wrong with
-        // it.
-        if (region.gone_ns && !case_.is_captured_at_responder()) {
-            gone(role, region, Certainty::Possible);
-            return;
-        }
-        Cause& cause =
-            add(Code::RemoteAccess, Certainty::Likely,
-                "the responder refused the access, although its log has a region that fits.");
-        cause.add(value(role, region.text()));
+        if (responder == nullptr || !responder->pd || !region.pd)
+            return unknown(code);
+        if (*responder->pd == *region.pd)
+            return passed(code,
+                          fmt::format("the region and the queue pair are in protection domain {}",
+                                      *region.pd));
+        return failed(code,
+                      fmt::format("the region with rkey {:#010x} is in protection domain {}, and "
+                                  "the queue pair in {}.",
+                                  region.rkey, *region.pd, *responder->pd),
+                      {value(region.role, region.text())});
+    }
+
+    Check in_bounds(const Region& region) const {
+        constexpr Code code = Code::OutOfBounds;
+        if (!region.has(request_.va, request_.length))
+            return failed(code, bounds(region), {value(region.role, region.text())});
+        return passed(code, fmt::format("{:#x} + {} B lies in {:#x} + {} B", request_.va,
+                                        request_.length, region.va, region.length));
+    }
+
+    Check right(const Region& region) const {
+        constexpr Code code = Code::MissingAccessRight;
+        const LoggedQueuePair* responder = case_.direction.responder;
+        if (!region.allows(request_.right))
+            return failed(code,
+                          region.rkey == 0
+                              ? fmt::format("the region at this address does not allow {}: it has "
+                                            "no remote rights, and therefore rkey 0.",
+                                            request_.right)
+                              : fmt::format("the region with rkey {:#010x} does not allow {}.",
+                                            region.rkey, request_.right),
+                          {value(region.role, region.text())});
+        if (responder == nullptr || responder->access.empty())
+            return unknown(code);
+        if (request_.is_forbidden_by(responder))
+            return failed(code, forbidden_text(*responder, request_), {access_of(*responder)});
+        return passed(code, fmt::format("the region and the queue pair have {}", request_.right));
     }
 
     static std::string bytes(std::uint64_t count) {
@@ -258,13 +309,15 @@ class Access {
         return true;
     }
 
-    void list(const std::vector<const Region*>& all, Cause& cause) const {
+    static std::vector<Evidence> list(const std::vector<const Region*>& all) {
         constexpr std::size_t most = 3;
+        std::vector<Evidence> listed;
         for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
-            cause.add(value(all[i]->role, all[i]->text()));
+            listed.push_back(value(all[i]->role, all[i]->text()));
         if (all.size() > most)
-            cause.add(
+            listed.push_back(
                 value(all.front()->role, fmt::format("and {} more regions", all.size() - most)));
+        return listed;
     }
 
     const Case& case_;

@@ -135,12 +135,19 @@ Cause& add_refused(const Case& one, const RefusedRequest& request, Causes& cause
     return causes.back();
 }
 
+std::string forbidden_text(const LoggedQueuePair& responder, const RefusedRequest& request) {
+    return fmt::format("{} does not allow {}.", responder.called(), request.right);
+}
+
+Evidence access_of(const LoggedQueuePair& responder) {
+    return value(responder.role, "access of the queue pair: " + responder.access);
+}
+
 void add_forbidden(const Case& one, const RefusedRequest& request, Causes& causes) {
     const LoggedQueuePair& responder = *one.direction.responder;
-    Cause& cause =
-        add_refused(one, request, causes, Code::MissingAccessRight, Certainty::Certain,
-                    fmt::format("{} does not allow {}.", responder.called(), request.right));
-    cause.add(value(responder.role, "access of the queue pair: " + responder.access));
+    add_refused(one, request, causes, Code::MissingAccessRight, Certainty::Certain,
+                forbidden_text(responder, request))
+        .add(access_of(responder));
 }
 
 RefusedMessage message_of(const Direction& direction, const Seen& packet) {

@@ -38,6 +38,9 @@ Cause& add_refused(const Case& one, const RefusedRequest& request, Causes& cause
                    Certainty certainty, std::string text);
 /// Adds a right that the responder's queue pair lacks. See RefusedRequest::is_forbidden_by().
 void add_forbidden(const Case& one, const RefusedRequest& request, Causes& causes);
+/// Its text, and the queue pair's rights.
+std::string forbidden_text(const LoggedQueuePair& responder, const RefusedRequest& request);
+Evidence access_of(const LoggedQueuePair& responder);
 /// NAK Invalid Request or Remote Operational Error. Part of explain_refusal().
 void explain_not_executed(const Case& one, const RefusedRequest& request, Causes& causes);
 

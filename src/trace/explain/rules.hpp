@@ -117,8 +117,8 @@ void explain_datagrams(const Case& one, Causes& causes);
 /// Only one direction is in the capture.
 void explain_capture(const Case& one, Causes& causes);
 
-/// Adds to each certain cause of the direction what it could have been instead. Call it after the
-/// rules.
+/// Adds to each certain cause of the direction what it could have been instead. It stays certain only
+/// if data exclude all of that. Call it after the rules.
 void exclude_alternatives(const Case& one, Causes& causes);
 
 /// Local errors, full queues, failed calls: from all logs.

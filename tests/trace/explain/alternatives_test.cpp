@@ -58,11 +58,54 @@ TEST_F(Alternatives, of_different_first_psns) {
     connect(client(), other);
     give_up(100);
     EXPECT_EQ(excluded(), R"(wrong-gid: the requests go to 192.0.2.1, an address of the server
+wrong-pkey: the requests have P_Key 0xffff, the default partition
 wrong-qpn: 0x000021 and 0x000011 are connected to each other
 peer-not-ready: the server's queue pair 0x000011 was in RTR 0.0 ms before the first request
 path-mtu-mismatch: it is 1024 at both ends
 )");
     EXPECT_EQ(first().code, explain::Code::WrongPsn);
+}
+
+// The PSN of a response shows that it is for the requests of another queue pair.
+TEST_F(Alternatives, that_no_data_exclude_leave_a_cause_uncertain) {
+    make("client", client());
+    Pair crosswise = client();
+    crosswise.qpn = 0x22;
+    make("client", crosswise);
+    ready("client", crosswise);
+    add(packet(to_server, opcode::send_only, 100, 8));
+    ack(7);
+    give_up(100);
+    EXPECT_EQ(answered(), "wrong-psn likely");
+    EXPECT_EQ(first().open, std::vector{explain::Code::WrongQpn});
+}
+
+TEST_F(Alternatives, of_an_access_that_fails_two_checks_are_both_shown) {
+    connect();
+    region("server", start, 32, key, "local_write remote_read");
+    refuse(start, key);
+    EXPECT_EQ(answered(), "out-of-bounds likely");
+    EXPECT_EQ(first().open, std::vector{explain::Code::MissingAccessRight});
+    ASSERT_EQ(last_.causes.size(), 2U);
+    EXPECT_EQ(last_.causes[1].code, explain::Code::MissingAccessRight);
+}
+
+TEST_F(Alternatives, of_an_access_are_open_without_the_queue_pairs_attributes) {
+    log("server", R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + gid(1) + '"');
+    log("server", R"("event":"qp_state","qpn":17,"state":"RTR","dest_qpn":33)");
+    region("server", start, 32, key, "local_write remote_write");
+    refuse(start, key);
+    EXPECT_EQ(answered(), "out-of-bounds likely");
+    EXPECT_EQ(first().open,
+              (std::vector{explain::Code::OtherPd, explain::Code::MissingAccessRight}));
+}
+
+TEST_F(Alternatives, of_a_packet_dropped_by_one_check_are_those_of_the_checks_before_it) {
+    make("server", server());
+    make("client", client());
+    ready("client", client());
+    give_up(100);
+    EXPECT_EQ(answered(), "peer-not-ready certain");
 }
 
 TEST_F(Alternatives, are_not_named_for_what_is_only_likely) {

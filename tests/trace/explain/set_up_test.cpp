@@ -281,7 +281,8 @@ wrong-pkey certain, fatal
 TEST_F(ConnectionSetUp, with_another_partition_than_the_connect_request) {
     tell(2, wire::CmAttribute::ConnectRequest, {{0, "00000051"}, {48, "8124"}});
     repeat_with_p_key(0x8123);
-    EXPECT_EQ(answered(), "wrong-pkey certain");
+    EXPECT_EQ(answered(), "wrong-pkey likely");
+    EXPECT_EQ(first().open, std::vector{explain::Code::WrongGid});
 }
 
 TEST_F(ConnectionSetUp, with_the_partition_that_works_is_not_examined) {
