@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,12 @@ std::optional<Post> post_of(const LoggedQueuePair& pair, const Completion& compl
                                        *completion.request, pair.posts.size()))
             : std::ranges::find(pair.posts, completion.wr_id, &Post::wr_id);
     return found == pair.posts.end() ? std::nullopt : std::optional(*found);
+}
+
+runlog::Sges sges_of(const Event& post) {
+    const runlog::Value* value = post.find(key::sges.name);
+    const auto* sges = value == nullptr ? nullptr : std::get_if<runlog::Sges>(value);
+    return sges == nullptr ? runlog::Sges() : *sges;
 }
 
 bool is_notice(const Event& event) {
@@ -53,12 +60,14 @@ void LoggedQueuePair::take(const Event& event) {
         if (receive_lengths.empty())
             first_receive_ns = event.t_ns;
         receive_lengths.push_back(event[key::len].value_or(0));
+        receives_.push_back(sges_of(event));
     } else if (event.is("wc")) {
         complete(event);
     } else if (event.is("qp_state") && state == "RESET") {
         posts.clear();
         outstanding = 0;
         receive_lengths.clear();
+        receives_.clear();
         receive_times.clear();
     }
 }
@@ -81,6 +90,8 @@ void LoggedQueuePair::post(const Event& event) {
     request.q_key = event[key::q_key];
     request.is_signaled = event[key::signaled].value_or(true);
     request.opcode = event[key::opcode];
+    if (event[key::send_flags].find("INLINE") == std::string::npos)
+        request.sges = sges_of(event);
     ++outstanding;
 }
 
@@ -90,9 +101,15 @@ void LoggedQueuePair::complete(const Event& event) {
                    std::string(event[key::status]),
                    logged::is_receive(event),
                    event[key::request],
-                   std::nullopt};
+                   std::nullopt,
+                   {}};
+    if (one.status != "SUCCESS" && one.status != "WR_FLUSH_ERR" && !one.is_receive)
+        one.post = post_of(*this, one);
+    if (one.post)
+        one.sges = one.post->sges;
     if (one.is_receive) {
         receive_times.push_back(event.t_ns);
+        one.sges = next_receive();
     } else {
         ++sends_done;
         for (std::size_t i = 0; one.request && i <= *one.request && i < posts.size(); ++i) {
@@ -101,14 +118,21 @@ void LoggedQueuePair::complete(const Event& event) {
                 break;
             posts[from_end].is_done = true;
             posts[from_end].done_ns = event.t_ns;
+            posts[from_end].sges = {};
             outstanding -= posts[from_end].opcode.empty() ? 0 : 1;
         }
     }
     if (one.status == "SUCCESS" || one.status == "WR_FLUSH_ERR")
         return;
-    if (!one.is_receive)
-        one.post = post_of(*this, one);
     errors.push_back(std::move(one));
+}
+
+runlog::Sges LoggedQueuePair::next_receive() {
+    if (receives_.empty())
+        return {};
+    runlog::Sges sges = std::move(receives_.front());
+    receives_.pop_front();
+    return sges;
 }
 
 void Logs::learn(const Event& event) {

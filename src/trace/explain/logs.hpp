@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ struct Post {
     bool is_done = false;      ///< a completion has covered it
     std::int64_t done_ns = 0;  ///< the time of that completion
     std::string opcode;        ///< "RDMA_WRITE"
+    runlog::Sges sges;  ///< the first entries; none if the data are inline or the request is done
 
     /// False for a local operation, and for the place of an event that is not in the log.
     bool has_packets() const {
@@ -48,6 +50,7 @@ struct Completion {
     bool is_receive = false;
     std::optional<std::uint64_t> request;  ///< number of the request on its queue
     std::optional<Post> post;              ///< the request itself, for an error of the send queue
+    runlog::Sges sges;                     ///< of an error: the first entries of its request
 
     std::string text() const;
 };
@@ -69,6 +72,9 @@ struct LoggedQueuePair : logged::QueuePair {
   private:
     void post(const runlog::Event& event);
     void complete(const runlog::Event& event);
+    runlog::Sges next_receive();
+
+    std::deque<runlog::Sges> receives_;  // outstanding
 };
 
 using logged::Region;

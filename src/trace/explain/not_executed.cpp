@@ -226,14 +226,17 @@ class NotExecuted {
         const Receive receive = receive_of(*responder);
         if (too_small(receive) || receive.error == nullptr)
             return;
+        const auto fault = memory_fault(case_.whole.logs, *responder, *receive.error);
         const bool is_told = receive.error->status == "LOC_PROT_ERR";
-        if (!is_told && !receive.room)
+        if (!is_told && !receive.room && !fault)
             return;
         Cause& cause = add(Code::LocalProtection, is_told ? Certainty::Certain : Certainty::Likely,
                            fmt::format("{} could not write the message into its receive buffer, "
                                        "although the buffer is long enough.",
                                        spoken(case_.direction.to)));
         cause.add(evidence(*responder, *receive.error));
+        if (fault)
+            fault->add_to(cause);
     }
 
     const Case& case_;

@@ -59,24 +59,33 @@ class Programs {
     void completion(const LoggedQueuePair& pair, const Completion& error) {
         const std::string where = where_of(pair, directions_, error.is_receive);
         const Post* post = error.post ? &*error.post : nullptr;
-        if (error.status == "LOC_PROT_ERR") {
+        const auto fault = error.status == "LOC_PROT_ERR" || error.status == "LOC_QP_OP_ERR"
+                               ? memory_fault(whole_.logs, pair, error)
+                               : std::nullopt;
+        if (error.status == "LOC_PROT_ERR" || fault) {
             Cause& cause =
-                add(Code::LocalProtection, Certainty::Certain,
+                add(Code::LocalProtection,
+                    error.status == "LOC_PROT_ERR" ? Certainty::Certain : Certainty::Likely,
                     fmt::format("{} of {} used memory that its queue pair may not use.",
                                 error.is_receive ? "a receive" : "a request", spoken(pair.role)),
                     where);
             if (post != nullptr)
                 cause.add(evidence(pair, *post));
             cause.add(evidence(pair, error));
+            if (fault)
+                fault->add_to(cause);
         } else if (error.status == "LOC_LEN_ERR" || error.is_receive) {
             length(pair, error, post, where);
         } else if (error.status == "LOC_QP_OP_ERR" && post != nullptr && post->length != 0) {
-            Cause& cause = add(Code::LocalProtection, Certainty::Likely,
-                               fmt::format("a request of {} failed before it was sent: Soft-RoCE "
-                                           "reports memory that the queue pair may not use in "
-                                           "this way.",
-                                           spoken(pair.role)),
-                               where);
+            // The log has its first entries, and nothing is wrong with them.
+            const bool is_unlikely = !error.sges.empty() && whole_.logs.is_whole(pair.role);
+            Cause& cause =
+                add(Code::LocalProtection, is_unlikely ? Certainty::Possible : Certainty::Likely,
+                    fmt::format("a request of {} failed before it was sent: Soft-RoCE "
+                                "reports memory that the queue pair may not use in "
+                                "this way.",
+                                spoken(pair.role)),
+                    where);
             cause.add(evidence(pair, *post));
             cause.add(evidence(pair, error));
         }

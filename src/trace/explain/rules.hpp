@@ -121,6 +121,18 @@ void explain_capture(const Case& one, Causes& causes);
 /// if data exclude all of that. Call it after the rules.
 void exclude_alternatives(const Case& one, Causes& causes);
 
+/// Why the queue pair may not use the memory of a request or receive of its own, by the role's log.
+struct MemoryFault {
+    std::string text;  ///< "the region with lkey 0x00000007 does not allow local_write"
+    Certainty certainty = Certainty::Certain;
+    std::vector<Evidence> evidence;
+    std::string advice;
+
+    void add_to(Cause& cause) const;
+};
+/// nullopt: none is known.
+std::optional<MemoryFault> memory_fault(const Logs& logs, const LoggedQueuePair& pair,
+                                        const Completion& failed);
 /// Local errors, full queues, failed calls: from all logs.
 void explain_programs(const Whole& whole, const std::vector<Direction>& directions, Causes& causes);
 /// Returns whether a `failed` event is a sign of a failure: the program needed the call, and did not

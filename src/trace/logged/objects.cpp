@@ -120,6 +120,10 @@ std::string Region::text() const {
     return fmt::format("memory {:#x} + {} B  rkey {:#010x}  {}", va, length, rkey, access);
 }
 
+std::string Region::local_text() const {
+    return fmt::format("memory {:#x} + {} B  lkey {:#010x}  {}", va, length, lkey, access);
+}
+
 void Regions::learn(const runlog::Event& event) {
     if (event.is_one_of({"mr", "bind_mw"}))
         all_.push_back(Region::of(event));

@@ -147,6 +147,8 @@ struct Region {
     }
     bool allows(std::string_view right) const { return access.find(right) != std::string::npos; }
     std::string text() const;
+    /// The same with the lkey.
+    std::string local_text() const;
 };
 
 /// A peer's memory as announced to a program.
