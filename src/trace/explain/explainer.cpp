@@ -224,7 +224,7 @@ Explanation Explainer::explanation() {
             for (Cause& cause : causes)
                 cause.is_fatal &= cause.where != directions[i].where();
     }
-    explain_unresolved_gids(whole, directions, causes);
+    explain_failed_rtr(whole, directions, causes);
     explain_programs(whole, directions, causes);
     explain_calls(whole, causes);
     explain_missing_requests(whole, causes);

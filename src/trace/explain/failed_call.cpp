@@ -59,6 +59,8 @@ class Reasons {
             private_data(most_at_connect);
         if (call_ == "rdma_accept")
             private_data(most_at_accept);
+        if (call_ == "ibv_modify_qp")
+            without_grh();
         if (is_post_send(call_))
             post_send();
         if (call_ == "ibv_post_recv")
@@ -108,6 +110,20 @@ class Reasons {
              fmt::format("private_data_len {}, at most {} in port space RDMA_PS_TCP", *bytes, most),
              fmt::format("Pass at most {} bytes of private data, and send the rest as a message.",
                          most)});
+    }
+
+    // RoCE addresses packets by GID, and only a GRH has one. An event without a GID has no GRH.
+    void without_grh() {
+        constexpr std::uint64_t av = 1U << 7U;  // IBV_QP_AV
+        if (failed_[key::error] != "EINVAL" || failed_[key::to] != "RTR" ||
+            (failed_[key::mask].value_or(0) & av) == 0 || failed_[key::gid_index])
+            return;
+        reasons_.push_back(
+            {"its ah_attr has no GRH (is_global is 0), and RoCE reaches the peer only by its GID",
+             fmt::format("mask {:#x} has IBV_QP_AV, and ah_attr no GID",
+                         failed_[key::mask].value_or(0)),
+             "Set ah_attr.is_global to 1, and grh.dgid and grh.sgid_index to the GIDs of both "
+             "ends: a LID is an address of InfiniBand only."});
     }
 
     void post_send() {

@@ -1,6 +1,5 @@
 // Causes in the programs' own calls.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -44,8 +43,6 @@ class Programs {
             if (event.is("failed") && event[key::error] == "ENOMEM" &&
                 (event[key::call] == "ibv_post_send" || event[key::call] == "ibv_wr_complete"))
                 full(event);
-            if (event.is("failed") && event[key::call] == "ibv_modify_qp")
-                modify(event);
             if (event.is("async") && event[key::async_type].find("CQ_ERR") != std::string::npos)
                 cq_error(event);
         }
@@ -153,35 +150,6 @@ class Programs {
         cause.add(evidence(event));
         if (const std::string text = send_queue(event, pair); !text.empty())
             cause.add(value(event.role, text));
-    }
-
-    void modify(const runlog::Event& event) {
-        constexpr auto unreachable =
-            std::to_array<std::string_view>({"ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ENODEV"});
-        if (event[key::to] != "RTR")
-            return;
-        const LoggedQueuePair* pair = whole_.logs.pair_at(event);
-        const std::string where =
-            pair == nullptr ? event.role : where_of(*pair, directions_, false);
-        if (std::ranges::find(unreachable, event[key::error]) != unreachable.end()) {
-            add(Code::WrongGid, Certainty::Likely,
-                "the queue pair cannot reach the destination GID: no host has this address.", where)
-                .add(evidence(event));
-            return;
-        }
-        const auto index = event[key::gid_index];
-        const logged::Device* own =
-            index ? whole_.logs.devices().find(event.role, *index) : nullptr;
-        const auto peer = flow::host_of_gid(event[key::dest_gid]);
-        if (own == nullptr || !own->host || !peer || own->host->is_ipv4() == peer->is_ipv4())
-            return;
-        Cause& cause =
-            add(Code::WrongGid, Certainty::Certain,
-                "the GID of the given index and the destination GID are of different families "
-                "(IPv4 and IPv6).",
-                where);
-        cause.add(evidence(event));
-        cause.add(value(event.role, "GID of this index: " + own->gid));
     }
 
     void cq_error(const runlog::Event& event) {

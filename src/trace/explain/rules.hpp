@@ -140,9 +140,9 @@ void explain_programs(const Whole& whole, const std::vector<Direction>& directio
 bool is_failure(const runlog::Event& event, const Logs& logs);
 /// Failed calls. Call it after the other rules, which know more.
 void explain_calls(const Whole& whole, Causes& causes);
-/// Queue pairs that could not go to RTR because no host has the destination GID.
-void explain_unresolved_gids(const Whole& whole, const std::vector<Direction>& directions,
-                             Causes& causes);
+/// Queue pairs that could not go to RTR because of their destination.
+void explain_failed_rtr(const Whole& whole, const std::vector<Direction>& directions,
+                        Causes& causes);
 /// Connections that were not established.
 void explain_connection_manager(const Whole& whole, Causes& causes);
 /// Responses to requests that are not in the capture.

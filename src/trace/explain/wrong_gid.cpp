@@ -1,6 +1,7 @@
-// Destination GIDs that are not the peer's.
+// Destination GIDs that are not the peer's, or that a queue pair cannot reach.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -100,25 +101,108 @@ class WrongGid {
     Causes& causes_;
 };
 
-// The kernel resolves the address when a queue pair goes to RTR, or when an address handle is made.
-bool is_unresolved(const runlog::Event& event) {
-    constexpr auto errors =
-        std::to_array<std::string_view>({"ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT"});
-    return event.is("failed") && event[key::to] == "RTR" &&
-           std::ranges::find(errors, event[key::error]) != errors.end();
-}
+// A queue pair that could not go to RTR. The kernel resolves the destination's address for it.
+class FailedRtr {
+  public:
+    FailedRtr(const Whole& whole, const std::vector<Direction>& directions,
+              const runlog::Event& event, Causes& causes)
+        : whole_(whole),
+          directions_(directions),
+          event_(event),
+          wanted_(flow::host_of_gid(event[key::dest_gid])),
+          causes_(causes) {}
 
-std::string place_of(const runlog::Event& event, const std::vector<Direction>& directions) {
-    const auto qpn = event[key::qpn];
-    if (!qpn)
-        return event.role;
-    const auto found = std::ranges::find_if(directions, [&](const Direction& one) {
-        return one.requester != nullptr && one.requester->role == event.role &&
-               one.requester->qpn == *qpn;
-    });
-    return found == directions.end() ? fmt::format("{}, QP {:#08x}", event.role, *qpn)
-                                     : found->where();
-}
+    void explain() {
+        constexpr auto unreachable =
+            std::to_array<std::string_view>({"ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT"});
+        if (std::ranges::find(unreachable, event_[key::error]) != unreachable.end())
+            wanted_ ? unresolved(*wanted_) : without_host();
+        else if (event_[key::error] == "ENODEV")
+            without_host();
+        else
+            families();
+    }
+
+  private:
+    Cause& add(Code code, Certainty certainty, std::string text) {
+        Cause& cause = add_fatal(causes_, code, certainty, std::move(text), place());
+        cause.add(evidence(event_));
+        return cause;
+    }
+
+    // That of the queue pair's requests, so that the cause is listed with others of them.
+    std::string place() const {
+        const LoggedQueuePair* pair = whole_.logs.pair_at(event_);
+        if (pair == nullptr)
+            return event_.role;
+        const auto found = std::ranges::find(directions_, pair, &Direction::requester);
+        return found == directions_.end() ? fmt::format("{}, QP {:#08x}", pair->role, pair->qpn)
+                                          : found->where();
+    }
+
+    void unresolved(const flow::Host& wanted) {
+        const std::string others = other_hosts(whole_.logs, event_.role);
+        const Notices* asked = whole_.traffic.unresolved(wanted);
+        const std::string begin = fmt::format("the queue pair cannot reach the destination GID {}",
+                                              event_[key::dest_gid]);
+        const std::string_view error = event_[key::error];
+        Cause* cause = nullptr;
+        if (is_a_host(wanted))
+            cause = &add(Code::PathBroken, Certainty::Likely,
+                         fmt::format("{}: the host that has it did not respond, or no route leads "
+                                     "to it ({}).",
+                                     begin, error));
+        else if (!others.empty())
+            cause = &add(Code::WrongGid, Certainty::Certain,
+                         fmt::format("{}: no log of another host has this address ({}).", begin,
+                                     error));
+        else if (asked != nullptr)
+            cause = &add(Code::PathBroken, Certainty::Possible,
+                         fmt::format("{}: its host is down or was separated from the network, or "
+                                     "no host has this address ({}).",
+                                     begin, error));
+        else
+            return without_host();
+        if (!others.empty())
+            cause->add(value(event_.role, "the other hosts: " + others));
+        if (asked != nullptr) {
+            cause->add(asked->first);
+            cause->evidence.back().text += fmt::format("  ({}, no reply)", times(asked->count));
+        }
+    }
+
+    // Whether a log, a packet, or the place of the capture shows a host with this address.
+    bool is_a_host(const flow::Host& host) const {
+        return has_other_host(whole_.logs, host, event_.role) || whole_.place == host ||
+               std::ranges::any_of(whole_.traffic.cm(),
+                                   [&](const CmSeen& one) { return one.from == host; }) ||
+               std::ranges::any_of(whole_.traffic.streams(),
+                                   [&](const KeptStream& one) { return one.key.src == host; });
+    }
+
+    void without_host() {
+        add(Code::WrongGid, Certainty::Likely,
+            "the queue pair cannot reach the destination GID: no host has this address.");
+    }
+
+    void families() {
+        const auto index = event_[key::gid_index];
+        const logged::Device* own =
+            index ? whole_.logs.devices().find(event_.role, *index) : nullptr;
+        if (own == nullptr || !own->host || !wanted_ || own->host->is_ipv4() == wanted_->is_ipv4())
+            return;
+        add(Code::WrongGid, Certainty::Certain,
+            "the GID of the given index and the destination GID are of different families "
+            "(IPv4 and IPv6).")
+            .add(value(event_.role, "GID of this index: " + own->gid));
+    }
+
+    const Whole& whole_;
+    const std::vector<Direction>& directions_;
+    const runlog::Event& event_;
+    std::optional<flow::Host> wanted_;
+    Causes& causes_;
+};
 
 }  // namespace
 
@@ -126,36 +210,11 @@ bool explain_wrong_gid(const Case& one, Causes& causes) {
     return WrongGid(one, causes).explain();
 }
 
-void explain_unresolved_gids(const Whole& whole, const std::vector<Direction>& directions,
-                             Causes& causes) {
-    for (const runlog::Event& event : whole.logs.notices()) {
-        const auto wanted = flow::host_of_gid(event[key::dest_gid]);
-        if (!is_unresolved(event) || !wanted)
-            continue;
-        const std::string others = other_hosts(whole.logs, event.role);
-        const bool is_peers = has_other_host(whole.logs, *wanted, event.role);
-        const Notices* asked = whole.traffic.unresolved(*wanted);
-        if (others.empty() && asked == nullptr)
-            continue;  // see explain_programs()
-        Cause& cause = add_fatal(
-            causes, Code::WrongGid,
-            others.empty() || is_peers ? Certainty::Likely : Certainty::Certain,
-            fmt::format("the queue pair cannot reach the destination GID {}: {} ({}).",
-                        event[key::dest_gid],
-                        is_peers ? "the host that has it did not respond, or no route leads to it"
-                        : others.empty()
-                            ? "no host has this address, or the host that has it did not respond"
-                            : "no log of another host has this address",
-                        event[key::error]),
-            place_of(event, directions));
-        cause.add(evidence(event));
-        if (!others.empty())
-            cause.add(value(event.role, "the other hosts: " + others));
-        if (asked != nullptr) {
-            cause.add(asked->first);
-            cause.evidence.back().text += fmt::format("  ({}, no reply)", times(asked->count));
-        }
-    }
+void explain_failed_rtr(const Whole& whole, const std::vector<Direction>& directions,
+                        Causes& causes) {
+    for (const runlog::Event& event : whole.logs.notices())
+        if (event.is("failed") && event[key::call] == "ibv_modify_qp" && event[key::to] == "RTR")
+            FailedRtr(whole, directions, event, causes).explain();
 }
 
 }  // namespace explain

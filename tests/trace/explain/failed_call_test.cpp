@@ -82,6 +82,10 @@ INSTANTIATE_TEST_SUITE_P(
         Exceeding{"ibv_modify_qp", R"("qpn":33,"from":"INIT","to":"RTR","max_dest_rd_atomic":129)",
                   "max_dest_rd_atomic 129 is more than the device allows (max_qp_rd_atom 128)\n"
                   "max_dest_rd_atomic 129, max_qp_rd_atom 128 of the device"},
+        Exceeding{"ibv_modify_qp",
+                  R"("error":"EINVAL","qpn":33,"from":"INIT","to":"RTR","mask":1216897)",
+                  "its ah_attr has no GRH (is_global is 0), and RoCE reaches the peer only by its "
+                  "GID\nmask 0x129181 has IBV_QP_AV, and ah_attr no GID"},
         Exceeding{"ibv_post_send",
                   R"("qpn":33,"state":"RTS","sges":[{"addr":1,"length":2,"lkey":3},)"
                   R"({"addr":1,"length":2,"lkey":3}],"more_sges":3)",
@@ -139,6 +143,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         std::pair("ibv_create_qp", R"("max_send_wr":1000,"max_send_sge":32,"max_inline_data":0)"),
         std::pair("ibv_create_cq", R"("asked":500)"), std::pair("ibv_reg_mr", R"("len":4096)"),
+        std::pair("ibv_modify_qp",
+                  R"("from":"INIT","to":"RTR","mask":1216897,"gid_index":1,"dest_gid":"fe80::1")"),
+        std::pair("ibv_modify_qp", R"("from":"INIT","to":"RTR","mask":1)"),
         std::pair("ibv_post_send", R"("qpn":33,"state":"RTS","send_flags":"INLINE","len":64,)"
                                    R"("sges":[{"addr":1,"length":64,"lkey":3}])"),
         std::pair("ibv_post_send", R"("qpn":33,"state":"ERR","send_flags":"SIGNALED","len":65)"),

@@ -52,7 +52,7 @@ TEST_F(Resolution, of_the_gid_of_a_host_that_does_not_respond) {
     make("client", client());
     cannot_reach(1, "EHOSTUNREACH");
     EXPECT_EQ(causes(), R"(
-wrong-gid likely, fatal
+path-broken likely, fatal
   client, QP 0x000021
   the queue pair cannot reach the destination GID ::ffff:192.0.2.1: the host that has it did not respond, or no route leads to it (EHOSTUNREACH).
   client log: failed    ibv_modify_qp: EHOSTUNREACH  QP 0x000021  INIT to RTR  GID index 1 to ::ffff:192.0.2.1
@@ -64,10 +64,28 @@ TEST_F(Resolution, of_a_gid_without_the_peers_log) {
     make("client", client());
     cannot_reach(9);
     asks(2, 9);
-    answered();
-    EXPECT_EQ(first().text,
-              "the queue pair cannot reach the destination GID ::ffff:192.0.2.9: no host has this "
-              "address, or the host that has it did not respond (ETIMEDOUT).");
+    EXPECT_EQ(causes(), R"(
+path-broken possible, fatal
+  client, QP 0x000021
+  the queue pair cannot reach the destination GID ::ffff:192.0.2.9: its host is down or was separated from the network, or no host has this address (ETIMEDOUT).
+  client log: failed    ibv_modify_qp: ETIMEDOUT  QP 0x000021  INIT to RTR  GID index 1 to ::ffff:192.0.2.9
+  frame 1: ARP who has 192.0.2.9? Tell 192.0.2.2  (once, no reply)
+)");
+}
+
+TEST_F(Resolution, of_a_gid_whose_host_sent_packets_before) {
+    make("client", client());
+    add(answer({.from = 9, .to = 2, .qpn = 0x55}, 7));
+    cannot_reach(9);
+    EXPECT_EQ(answered(), "path-broken likely");
+}
+
+TEST_F(Resolution, of_the_gid_of_the_captures_host) {
+    make("client", client());
+    explainer_.captured_at(*flow::host_of_gid(gid(9)));
+    forgetful_.captured_at(*flow::host_of_gid(gid(9)));
+    cannot_reach(9);
+    EXPECT_EQ(answered(), "path-broken likely");
 }
 
 TEST_F(Resolution, of_a_host_that_went_down) {
