@@ -32,14 +32,15 @@ namespace rocetrace {
 namespace {
 
 // As for env(1) and timeout(1); other numbers are the program's.
-enum ExitCode : int { done = 0, wrong_usage = 2, failed = 125 };
+enum ExitCode : int { done = 0, found = 1, wrong_usage = 2, failed = 125 };
 
 constexpr const char* footer =
     R"(The run log has one event for each verbs call (docs/run-log.md). rocecap joins it with a capture:
   sudo rocecap live -i IFACE -w wire.pcapng
   rocetrace -o client.jsonl --role client -- ib_write_bw SERVER
 Categories: device pd mr cq srq qp ah cm send recv wc event.
-Exit status: the program's; 125 if rocetrace fails; 126 or 127 if the program cannot be started.)";
+Exit status: the program's; 125 if rocetrace fails; 126 or 127 if the program cannot be started.
+With --explain LOG.jsonl...: 1 if something failed.)";
 
 constexpr std::array<std::pair<std::string_view, tracelog::Category>, 12> categories{{
     {"device", tracelog::Category::device},
@@ -120,13 +121,15 @@ void check_logs(const std::vector<std::string>& logs) {
             throw util::Error(fmt::format("the run log {} does not exist", log));
 }
 
-void print_explanation(const std::vector<std::string>& logs, FILE* to) {
+// Returns whether something failed.
+bool print_explanation(const std::vector<std::string>& logs, FILE* to) {
     check_logs(logs);
     explain::Explainer explainer;
     for_each_event(logs, [&](const runlog::Event& event) { explainer.learn(event); });
     const render::ExplainContext context{.logs = logs.size()};
-    std::fputs(render::explain_text(explainer.explanation(), context, util::TextStyle()).c_str(),
-               to);
+    const explain::Explanation explanation = explainer.explanation();
+    std::fputs(render::explain_text(explanation, context, util::TextStyle()).c_str(), to);
+    return explanation.has_failed;
 }
 
 void print_summary(const std::vector<std::string>& logs, FILE* to) {
@@ -171,9 +174,7 @@ int run(Options options) {
     if (reads_logs && names_logs(options.command)) {
         if (options.summary)
             print_summary(options.command, stdout);
-        if (options.explain)
-            print_explanation(options.command, stdout);
-        return done;
+        return options.explain && print_explanation(options.command, stdout) ? found : done;
     }
     if (reads_logs && !options.output.empty() && !is_file(options.output))
         throw util::Error(fmt::format(

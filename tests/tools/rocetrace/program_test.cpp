@@ -426,6 +426,11 @@ TEST_F(TracedProgram, logs_that_are_recorded_are_summarized_and_explained) {
               "7 events are missing in the log: counts of completions may be too small\n");
     EXPECT_EQ(run({"--explain", path("b.jsonl")}).all(),
               "exit 0\nNo failure and no slowdown found in 1 run log.\n");
+    write("aborted.jsonl", R"({"t_ns":1,"role":"c","event":"process_end","pid":7,"signal":6})"
+                           "\n");
+    const auto aborted = run({"--explain", path("aborted.jsonl")});
+    EXPECT_EQ(aborted.exit_code, 1);
+    EXPECT_NE(aborted.out.find("process 7 has ended by signal 6"), std::string::npos);
     EXPECT_EQ(run({"-o", path("log"), "--summary", path("none.jsonl")}).exit_code, 127);
 }
 
