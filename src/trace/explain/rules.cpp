@@ -32,6 +32,21 @@ bool Case::is_explained_by(Code code, const Causes& causes) const {
     });
 }
 
+bool Case::was_answered() const {
+    if (direction.stream == nullptr)
+        return direction.requester != nullptr && has_executed(*direction.requester);
+    return std::ranges::any_of(direction.responses, [](const Seen* one) {
+        return !one->is_kind(wire::AethKind::Nak);
+    });
+}
+
+bool has_executed(const LoggedQueuePair& pair) {
+    return !pair.posts.empty() && pair.posts.front().is_done &&
+           std::ranges::none_of(pair.errors, [](const Completion& error) {
+               return !error.is_receive && error.request.value_or(0) == 0;
+           });
+}
+
 bool Case::is_before(std::int64_t earlier, std::int64_t later) const {
     constexpr std::int64_t same_host_ns = 2'000'000;     // delay of a log entry
     constexpr std::int64_t other_host_ns = 200'000'000;  // NTP accuracy

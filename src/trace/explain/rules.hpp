@@ -41,6 +41,9 @@ struct Case {
     /// Returns whether all requests completed without an error, according to the requester's log. A
     /// reliable transport then delivered them.
     bool has_succeeded() const;
+    /// Returns whether the responder executed a request: a response shows it, or without packets the
+    /// first request's completion.
+    bool was_answered() const;
     /// Returns whether the responder's host sent a packet after this frame.
     bool is_responder_alive(std::uint64_t since_frame) const;
     /// Returns whether the requester gave up, or retransmits a request until the end.
@@ -53,6 +56,9 @@ struct Case {
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;
 };
+
+/// Returns whether the first request of the queue pair completed without an error.
+bool has_executed(const LoggedQueuePair& pair);
 
 using Causes = std::vector<Cause>;
 
@@ -78,6 +84,9 @@ bool explain_first_psn(const Case& one, Causes& causes);
 /// The requests go to an address that is not the peer's, or come from one that the responder does not
 /// expect. Part of explain_set_up(). Returns true if it added a cause.
 bool explain_wrong_gid(const Case& one, Causes& causes);
+/// The requests go to a queue pair that does not exist, or is connected to another one. Part of
+/// explain_set_up(). Returns true if it added a cause.
+bool explain_wrong_qpn(const Case& one, Causes& causes);
 /// A requester that gave up, or retransmits a request until the end of the capture.
 void explain_silence(const Case& one, Causes& causes);
 /// Returns whether the capture has a packet of the request that failed with RETRY_EXC_ERR.

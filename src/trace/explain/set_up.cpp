@@ -16,15 +16,20 @@ class SetUp {
         : case_(one), direction_(one.direction), causes_(causes) {}
 
     void explain() {
-        if (direction_.is_datagram() || !is_in_trouble())
+        if (direction_.is_datagram())
             return;
-        if (case_.has_succeeded()) {
-            if (direction_.responder != nullptr && direction_.responder->ready_ns)
-                readiness();
+        if (!is_in_trouble()) {
+            if (is_stalled() && !contradiction() && direction_.responder != nullptr)
+                explain_first_psn(case_, causes_);
             return;
         }
-        if ((!was_answered() && explain_wrong_gid(case_, causes_)) || queue_pair() || readiness() ||
-            partition() || explain_first_psn(case_, causes_) || port_mtu())
+        if (case_.has_succeeded()) {
+            if (direction_.responder != nullptr && direction_.responder->ready_ns)
+                late();
+            return;
+        }
+        if (contradiction() || late() || partition() || explain_first_psn(case_, causes_) ||
+            port_mtu())
             return;
         path_mtu();
     }
@@ -44,6 +49,27 @@ class SetUp {
             direction_.responses, [](const Seen* one) { return one->is_kind(AethKind::Nak); });
         return has_nak || case_.course.repeats > 0 ||
                (case_.course.silent != nullptr && direction_.responses.empty());
+    }
+
+    // The ends cannot be connected to each other in this way.
+    bool contradiction() {
+        return (!case_.was_answered() && explain_wrong_gid(case_, causes_)) ||
+               explain_wrong_qpn(case_, causes_) || never_ready();
+    }
+
+    // A request waits for its completion much longer than a requester that retransmits. A program
+    // that does not poll looks the same.
+    bool is_stalled() const {
+        constexpr std::int64_t least_wait_ns = 1'000'000'000;
+        const LoggedQueuePair* requester = direction_.requester;
+        if (requester == nullptr || !case_.whole.logs.is_whole(requester->role))
+            return false;
+        std::int64_t end = case_.whole.logs.end_of(requester->role);
+        for (const auto& ended : {requester->failed_ns, requester->destroyed_ns})
+            end = std::min(end, ended.value_or(end));
+        return std::ranges::any_of(requester->posts, [&](const Post& post) {
+            return !post.is_done && post.has_packets() && end - post.t_ns >= least_wait_ns;
+        });
     }
 
     // Returns whether a READ did not complete, even if its response arrived.
@@ -70,141 +96,48 @@ class SetUp {
             cause.add(value(direction_.responder->role, responders));
     }
 
-    bool was_answered() const {
-        return std::ranges::any_of(direction_.responses,
-                                   [](const Seen* one) { return !one->is_kind(AethKind::Nak); });
-    }
-
-    bool queue_pair() {
-        return has_too_many_bits() || is_of_the_past() ||
-               (!was_answered() && has_no_such_queue_pair()) || is_connected_elsewhere();
-    }
-
-    // The packets have only the low 24 bits.
-    bool has_too_many_bits() {
-        const LoggedQueuePair* requester = direction_.requester;
-        constexpr std::uint32_t bits = 0xffffff;
-        if (requester == nullptr || !requester->dest_qpn || *requester->dest_qpn <= bits)
-            return false;
-        const std::uint32_t wanted = *requester->dest_qpn;
-        const std::uint32_t swapped = __builtin_bswap32(wanted);
-        Cause& cause = add(
-            Code::WrongQpn, Certainty::Certain,
-            fmt::format("{} is connected to queue pair {:#010x}, which has more than 24 bits: its "
-                        "packets go to {:#08x}{}.",
-                        requester->called(), wanted, wanted & bits,
-                        swapped <= bits
-                            ? fmt::format(". In the other byte order it is {:#08x}", swapped)
-                            : ""));
-        cause.add(value(requester->role, fmt::format("dest_qpn {:#010x}", wanted)));
-        return true;
-    }
-
-    // The responder destroyed the queue pair before the first request, and has another one for this
-    // requester.
-    bool is_of_the_past() {
-        const LoggedQueuePair* requester = direction_.requester;
+    bool never_ready() {
         const LoggedQueuePair* responder = direction_.responder;
-        if (requester == nullptr || responder == nullptr || !responder->destroyed_ns ||
-            was_answered())
-            return false;
-        const auto& all = case_.whole.logs.queue_pairs();
-        const auto current = std::ranges::find_if(all, [&](const LoggedQueuePair& pair) {
-            return pair.role == responder->role && &pair != responder && pair.ready_ns &&
-                   pair.dest_qpn == requester->qpn && *pair.ready_ns > *responder->destroyed_ns;
-        });
-        if (current == all.end())
+        if (responder == nullptr || responder->ready_ns || case_.was_answered())
             return false;
         Cause& cause =
-            add(Code::WrongQpn, Certainty::Certain,
-                fmt::format("{} was destroyed before; the one that is connected to {} is "
-                            "{:#08x}.",
-                            responder->called(), requester->called(), current->qpn));
-        cause.add({.role = responder->role,
-                   .t_ns = *responder->destroyed_ns,
-                   .text = fmt::format("queue pair {:#08x} destroyed", responder->qpn)});
-        cause.add({.role = current->role,
-                   .t_ns = *current->ready_ns,
-                   .text = fmt::format("queue pair {:#08x} went to RTR, dest_qpn {:#08x}",
-                                       current->qpn, requester->qpn)});
-        cause.add(value(requester->role, fmt::format("dest_qpn {:#08x}", direction_.dest_qpn)));
+            add_not_ready(fmt::format("{} never reached RTR: its state is {}.",
+                                      responder->called(), responder->state));
+        cause.add(value(responder->role, "state " + responder->state));
         return true;
     }
 
-    bool has_no_such_queue_pair() {
-        if (direction_.responder_role.empty() ||
-            !case_.whole.logs.is_whole(direction_.responder_role) ||
-            !case_.whole.logs.find(direction_.responder_role, direction_.dest_qpn).empty())
-            return false;
-        Cause& cause = add(Code::WrongQpn, Certainty::Certain,
-                           fmt::format("{} has no queue pair {:#08x}.", spoken(direction_.to),
-                                       direction_.dest_qpn));
-        constexpr std::size_t most = 5;
-        for (const LoggedQueuePair& pair : case_.whole.logs.queue_pairs()) {
-            if (pair.role != direction_.responder_role)
-                continue;
-            if (is_in_other_byte_order(direction_.dest_qpn, pair.qpn))
-                cause.text +=
-                    fmt::format(" In the other byte order it is {:#08x}, which it has.", pair.qpn);
-            if (cause.evidence.size() < most)
-                cause.add(value(pair.role, fmt::format("has queue pair {:#08x}", pair.qpn)));
-        }
-        return true;
-    }
-
-    // The responder sends its responses to another queue pair.
-    bool is_connected_elsewhere() {
-        const LoggedQueuePair* requester = direction_.requester;
+    // Went to RTR after the first request.
+    bool late() {
         const LoggedQueuePair* responder = direction_.responder;
-        if (requester == nullptr || responder == nullptr || responder->is_datagram() ||
-            !responder->dest_qpn || *responder->dest_qpn == requester->qpn)
-            return false;
-        Cause& cause =
-            add(Code::WrongQpn, Certainty::Certain,
-                fmt::format("{} is connected to queue pair {:#08x}, but the requests come from "
-                            "{:#08x}.",
-                            responder->called(), *responder->dest_qpn, requester->qpn));
-        add_values(cause, fmt::format("its queue pair {:#08x}", requester->qpn),
-                   fmt::format("dest_qpn {:#08x}", *responder->dest_qpn));
-        return true;
-    }
-
-    bool readiness() {
-        const LoggedQueuePair* responder = direction_.responder;
-        if (responder == nullptr)
-            return false;
         const std::int64_t first = direction_.begin_ns();
         constexpr std::int64_t delay_ns = 2'000'000;  // a log entry may be slightly late
         const std::int64_t doubt_ns = case_.is_captured_at_responder() ? delay_ns : 100 * delay_ns;
-        if (responder->ready_ns &&
-            (direction_.requests.empty() || *responder->ready_ns <= first + doubt_ns))
-            return false;
-        if (!responder->ready_ns && was_answered())
+        if (responder == nullptr || !responder->ready_ns || direction_.requests.empty() ||
+            *responder->ready_ns <= first + doubt_ns)
             return false;
         Cause& cause =
-            add(Code::PeerNotReady, Certainty::Certain,
-                responder->ready_ns
-                    ? fmt::format("{} went to RTR {:.1f} ms after the first request.",
-                                  responder->called(),
-                                  static_cast<double>(*responder->ready_ns - first) / 1e6)
-                    : fmt::format("{} never reached RTR: its state is {}.", responder->called(),
-                                  responder->state));
-        cause.is_fatal = !was_answered();
-        cause.cost_ns = responder->ready_ns ? *responder->ready_ns - first : 0;
-        if (direction_.requests.empty() && direction_.requester != nullptr &&
-            !direction_.requester->posts.empty())
-            cause.add(evidence(*direction_.requester, direction_.requester->posts.front()));
-        if (responder->ready_ns)
-            cause.add({.role = responder->role,
-                       .t_ns = *responder->ready_ns,
-                       .text = fmt::format("queue pair {:#08x} went to RTR", responder->qpn)});
-        else
-            cause.add(value(responder->role, "state " + responder->state));
+            add_not_ready(fmt::format("{} went to RTR {:.1f} ms after the first request.",
+                                      responder->called(),
+                                      static_cast<double>(*responder->ready_ns - first) / 1e6));
+        cause.is_fatal = !case_.was_answered();
+        cause.cost_ns = *responder->ready_ns - first;
+        cause.add({.role = responder->role,
+                   .t_ns = *responder->ready_ns,
+                   .text = fmt::format("queue pair {:#08x} went to RTR", responder->qpn)});
         return true;
     }
 
+    Cause& add_not_ready(std::string text) {
+        Cause& cause = add(Code::PeerNotReady, Certainty::Certain, std::move(text));
+        if (direction_.requests.empty() && direction_.requester != nullptr &&
+            !direction_.requester->posts.empty())
+            cause.add(evidence(*direction_.requester, direction_.requester->posts.front()));
+        return cause;
+    }
+
     bool partition() {
-        if (direction_.requests.empty() || was_answered())
+        if (direction_.requests.empty() || case_.was_answered())
             return false;
         constexpr std::uint16_t members = 0x7fff;
         const std::uint16_t own = direction_.requests.front()->p_key;
