@@ -219,6 +219,7 @@ Explanation Explainer::explanation() {
         explain_recovery(one, causes);
         explain_datagrams(one, causes);
         explain_capture(one, causes);
+        explain_two_logs(one, causes);
         exclude_alternatives(one, causes);
         if (one.has_succeeded())
             for (Cause& cause : causes)

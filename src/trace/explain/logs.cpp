@@ -69,6 +69,7 @@ void LoggedQueuePair::take(const Event& event) {
         receive_lengths.clear();
         receives_.clear();
         receive_times.clear();
+        received = 0;
     }
 }
 
@@ -110,8 +111,10 @@ void LoggedQueuePair::complete(const Event& event) {
     if (one.is_receive) {
         receive_times.push_back(event.t_ns);
         one.sges = next_receive();
+        received += one.status == "SUCCESS" ? 1 : 0;
     } else {
         ++sends_done;
+        last_done_ns = event.t_ns;
         for (std::size_t i = 0; one.request && i <= *one.request && i < posts.size(); ++i) {
             const std::size_t from_end = static_cast<std::size_t>(*one.request) - i;
             if (from_end >= posts.size() || posts[from_end].is_done)
@@ -149,6 +152,10 @@ void Logs::learn(const Event& event) {
         torn_[event.role] = true;
     else if (auto told = logged::Told::of(event))
         told_.push_back(*std::move(told));
+    if (const auto srq = event[key::srq]; event.is("post_recv") && srq) {
+        std::uint64_t& longest = longest_receives_[{event.role, *srq}];
+        longest = std::max(longest, event[key::len].value_or(0));
+    }
     if (is_notice(event))
         notices_.push_back(with_state(event));
 }
@@ -190,6 +197,12 @@ const LoggedQueuePair* Logs::pair_at(const Event& event) const {
                pair.made_ns.value_or(event.t_ns) <= event.t_ns;
     });
     return found == all.rend() ? nullptr : &*found;
+}
+
+std::optional<std::uint64_t> Logs::longest_receive_of(const std::string& role,
+                                                      std::uint64_t srq) const {
+    const auto found = longest_receives_.find({role, srq});
+    return found == longest_receives_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::uint64_t Logs::entries_of(const std::string& role, std::uint64_t cq) const {

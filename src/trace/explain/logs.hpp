@@ -61,7 +61,9 @@ struct LoggedQueuePair : logged::QueuePair {
     std::vector<Completion> errors;                ///< without those of flushed requests
     std::vector<std::int64_t> receive_times;       ///< of its receives, nanoseconds since 1970
     std::optional<std::int64_t> first_receive_ns;  ///< the first one was posted
+    std::uint64_t received = 0;                    ///< receives that completed without an error
     std::uint64_t sends_done = 0;
+    std::int64_t last_done_ns = 0;  ///< the last completion of its send queue; 0: none
     std::uint64_t outstanding = 0;  ///< of `posts`: without a completion
 
     /// Takes an event of this queue pair that QueuePair has learned.
@@ -117,6 +119,10 @@ class Logs {
     /// Entries of a role's completion queue; 0: unknown.
     std::uint64_t entries_of(const std::string& role, std::uint64_t cq) const;
 
+    /// Bytes of the longest receive posted to a role's shared receive queue; nullopt: none is in the log.
+    std::optional<std::uint64_t> longest_receive_of(const std::string& role,
+                                                    std::uint64_t srq) const;
+
     struct Order {
         bool operator()(const flow::Host& a, const flow::Host& b) const {
             return a.high != b.high ? a.high < b.high : a.low < b.low;
@@ -134,6 +140,7 @@ class Logs {
     std::vector<Told> told_;
     std::vector<runlog::Event> notices_;
     std::map<logged::Key, std::uint64_t> cqs_;
+    std::map<logged::Key, std::uint64_t> longest_receives_;  // by shared receive queue
     std::map<std::string, std::int64_t> ends_;  // by role: its last event's time
     std::map<std::string, bool> torn_;
     std::map<std::string, std::uint64_t> statuses_;

@@ -85,7 +85,34 @@ class Programs {
                     where);
             cause.add(evidence(pair, *post));
             cause.add(evidence(pair, error));
+        } else if (post != nullptr &&
+                   (error.status == "REM_OP_ERR" || error.status == "REM_INV_REQ_ERR")) {
+            shared_receive(pair, error, *post);
         }
+    }
+
+    // A message that no receive of the responder's shared receive queue has room for. Which of them it
+    // took is unknown.
+    void shared_receive(const LoggedQueuePair& pair, const Completion& error, const Post& post) {
+        const auto found = std::ranges::find(directions_, &pair, &Direction::requester);
+        const LoggedQueuePair* responder =
+            found == directions_.end() ? nullptr : found->responder;
+        if (responder == nullptr || !responder->srq || !whole_.logs.is_whole(responder->role) ||
+            !post.opcode.starts_with("SEND"))
+            return;
+        const auto longest = whole_.logs.longest_receive_of(responder->role, *responder->srq);
+        if (!longest || post.length <= *longest)
+            return;
+        Cause& cause = add(
+            Code::ReceiveTooSmall, Certainty::Certain,
+            fmt::format("a message of {} bytes does not fit into the longest receive posted to the "
+                        "shared receive queue, which has {} bytes.",
+                        post.length, *longest),
+            found->where());
+        cause.add(evidence(pair, post));
+        cause.add(evidence(pair, error));
+        cause.add(value(responder->role, fmt::format("shared receive queue {} of {}",
+                                                     *responder->srq, responder->called())));
     }
 
     // Bytes of the longest datagram received, with the 40 bytes of the GRH; 0: unknown.
