@@ -33,8 +33,14 @@ bool Case::is_explained_by(Code code, const Causes& causes) const {
 }
 
 bool Case::was_answered() const {
-    if (direction.stream == nullptr)
-        return direction.requester != nullptr && has_executed(*direction.requester);
+    if (direction.stream == nullptr) {
+        const LoggedQueuePair* requester = direction.requester;
+        return requester != nullptr &&
+               (has_executed(*requester) ||
+                std::ranges::any_of(requester->errors, [](const Completion& error) {
+                    return error.status.starts_with("REM_") || error.status.starts_with("RNR_");
+                }));
+    }
     return std::ranges::any_of(direction.responses, [](const Seen* one) {
         return !one->is_kind(wire::AethKind::Nak);
     });

@@ -41,8 +41,8 @@ struct Case {
     /// Returns whether all requests completed without an error, according to the requester's log. A
     /// reliable transport then delivered them.
     bool has_succeeded() const;
-    /// Returns whether the responder executed a request: a response shows it, or without packets the
-    /// first request's completion.
+    /// Returns whether the responder took a request: a response other than a NAK shows it, or without
+    /// packets the status of a completion.
     bool was_answered() const;
     /// Returns whether the responder's host sent a packet after this frame.
     bool is_responder_alive(std::uint64_t since_frame) const;

@@ -292,4 +292,14 @@ TEST_F(ConnectionSetUp, with_the_partition_that_works_is_not_examined) {
     EXPECT_EQ(answered(), "unknown");
 }
 
+// The peer checked the request: it arrived.
+TEST_F(ConnectionSetUp, whose_peer_refused_a_request_has_the_right_destination) {
+    Pair other = client();
+    other.dest_gid = gid(9);
+    connect(other);
+    posts_write(100, 0x1000, 7, 8);
+    completes("REM_ACCESS_ERR");
+    EXPECT_NE(answered().substr(0, 9), "wrong-gid");
+}
+
 }  // namespace explain_test
