@@ -1,6 +1,7 @@
 // rocecap explain: why did this connection fail, or why was it slow?
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "capture/sink.hpp"
 #include "capture/time_order.hpp"
 #include "render/explain_text.hpp"
+#include "runlog/tail.hpp"
 #include "tools/rocecap/check_facts.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
@@ -27,18 +29,21 @@ struct ExplainOptions {
     bool why = false;
 };
 
-// Leaves out the link emulator's log: a real network has no log of what happened to packets.
-timeline::TraceFiles files_to_read(const TraceArguments& arguments) {
-    timeline::TraceFiles files = files_of(arguments);
-    std::erase_if(files.logs,
-                  [](const timeline::LogFile& log) { return log.role() == timeline::link_role; });
-    return files;
+// Takes the link emulator's logs out of those of the programs, and returns their paths.
+std::vector<std::string> take_link_logs(timeline::TraceFiles& files) {
+    std::vector<std::string> paths;
+    std::erase_if(files.logs, [&](const timeline::LogFile& log) {
+        const bool is_link = log.role() == timeline::link_role;
+        if (is_link)
+            paths.push_back(log.path());
+        return is_link;
+    });
+    return paths;
 }
 
 class Explain {
   public:
-    explicit Explain(const ExplainOptions& options)
-        : options_(options), input_(files_to_read(options.trace)), files_(input_.files()) {}
+    explicit Explain(const ExplainOptions& options) : Explain(options, files_of(options.trace)) {}
 
     explain::Explanation made() {
         learn();
@@ -52,6 +57,12 @@ class Explain {
     std::string damage() const { return input_.capture_damage(); }
 
   private:
+    Explain(const ExplainOptions& options, timeline::TraceFiles files)
+        : options_(options),
+          link_logs_(take_link_logs(files)),
+          input_(std::move(files)),
+          files_(input_.files()) {}
+
     void learn() {
         for (const auto& [role, address] : files_.info.addresses)
             if (const auto host = host_of_address(address))
@@ -61,6 +72,11 @@ class Explain {
                 explainer_.ended(host.role, *status);
         while (const auto event = input_.next_event())
             explainer_.learn(*event);
+        for (const std::string& path : link_logs_) {
+            runlog::Tail tail(path);
+            while (const auto event = tail.next())
+                explainer_.learn_link(*event);
+        }
         for (const flow::KnownQueuePair& pair : input_.known_pairs())
             explainer_.know(pair);
         context_.logs = files_.logs.size();
@@ -98,6 +114,7 @@ class Explain {
     }
 
     const ExplainOptions& options_;
+    const std::vector<std::string> link_logs_;
     timeline::TraceInput input_;
     const timeline::TraceFiles& files_;
     explain::Explainer explainer_;

@@ -191,7 +191,7 @@ void Explainer::forget() {
 Explanation Explainer::explanation() {
     tracker_.finish();
     traffic_.settle(tracker_);
-    const Whole whole{traffic_, logs_, has_capture_, place_};
+    const Whole whole{traffic_, logs_, link_, has_capture_, place_};
     const std::vector<Direction> directions = directions_of(traffic_, logs_);
     std::vector<Course> courses;
     courses.reserve(directions.size());
@@ -235,6 +235,7 @@ Explanation Explainer::explanation() {
         checker_.captured_at({place_});
         explain_deviations(whole, checker_.finish(), out.has_failed, causes);
     }
+    explain_link(whole, directions, out.has_failed, causes);
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);
     for (const Cause& cause : causes)

@@ -8,6 +8,7 @@
 #include "trace/conformance/checker.hpp"
 #include "trace/explain/cause.hpp"
 #include "trace/explain/course.hpp"
+#include "trace/explain/link_record.hpp"
 #include "trace/explain/logs.hpp"
 #include "trace/explain/traffic.hpp"
 
@@ -26,6 +27,8 @@ class Explainer {
 
     /// Call for all events of all logs before the first packet.
     void learn(const runlog::Event& event) { logs_.learn(event); }
+    /// Call for all events of the link emulator's log (link.jsonl), if there is one.
+    void learn_link(const runlog::Event& event) { link_.learn(event); }
     /// Sets the address of a role's host.
     void place(const std::string& role, const flow::Host& host) { logs_.place(role, host); }
     /// Sets the exit status of a role's program, for the case that its log does not have it.
@@ -54,6 +57,7 @@ class Explainer {
     void forget();
 
     Logs logs_;
+    LinkRecord link_;
     flow::Tracker tracker_;
     Traffic traffic_;
     conformance::Checker checker_{tracker_};

@@ -10,6 +10,7 @@
 #include "trace/explain/cause.hpp"
 #include "trace/explain/course.hpp"
 #include "trace/explain/direction.hpp"
+#include "trace/explain/link_record.hpp"
 #include "trace/explain/logs.hpp"
 #include "trace/explain/traffic.hpp"
 
@@ -19,6 +20,7 @@ namespace explain {
 struct Whole {
     const Traffic& traffic;
     const Logs& logs;
+    const LinkRecord& link;
     bool has_capture = false;
     /// The host where the capture was made; nullopt: unknown.
     std::optional<flow::Host> place;
@@ -165,6 +167,9 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
                         Causes& causes);
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);
+/// Which rules of the link emulator are the reason of a cause. Call it after the other rules.
+void explain_link(const Whole& whole, const std::vector<Direction>& directions, bool has_failed,
+                  Causes& causes);
 /// Many queue pairs with one UDP source port. Call it after the rules about losses.
 void explain_one_path(const Whole& whole, Causes& causes);
 

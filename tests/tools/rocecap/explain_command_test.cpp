@@ -1,4 +1,5 @@
 // Runs rocecap explain on synthetic runs and captures.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -208,6 +209,30 @@ TEST_F(ExplainCommand, colours_only_where_asked_for) {
     run_.log("client", "async", {{"type", "CQ_ERR"}});
     EXPECT_EQ(explain({run_.path()}).out.find('\033'), std::string::npos);
     EXPECT_NE(explain({run_.path(), "--color", "always"}).out.find('\033'), std::string::npos);
+}
+
+// Its log is beside the run, or given with --log.
+TEST_F(ExplainCommand, names_the_rule_of_the_link_emulator) {
+    falls_silent();
+    run_.keep_capture();
+    std::ofstream(run_.path() + "/link.jsonl")
+        << R"({"t_ns":1,"role":"link","event":"duplicate","rule":1,"text":"duplicate it",)"
+           R"("from":"client","to":"server","frame":1,"opcode_name":"RC SEND Only",)"
+           R"("dest_qpn":17,"psn":101})"
+           "\n";
+    const auto outcome = explain({run_.path()});
+    EXPECT_EQ(outcome.exit_code, 1);
+    const std::string rule = "Rule 1 of the link emulator, `duplicate it`, did it";
+    const auto without_breaks = [](std::string text) {
+        std::ranges::replace(text, '\n', ' ');
+        for (std::size_t at = 0; (at = text.find("  ", at)) != std::string::npos;)
+            text.erase(at, 1);
+        return text;
+    };
+    EXPECT_NE(without_breaks(outcome.out).find(rule), std::string::npos) << outcome.out;
+    const auto given = explain({capture(), "--log", log("server"), "--log", log("client"), "--log",
+                                run_.path() + "/link.jsonl"});
+    EXPECT_NE(without_breaks(given.out).find(rule), std::string::npos) << given.out;
 }
 
 }  // namespace explain_command_test

@@ -1,0 +1,192 @@
+#include "trace/explain/link_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+constexpr std::uint32_t gsi_qpn = 1;
+
+std::string_view past_of(std::string_view what) {
+    constexpr auto forms = std::to_array<std::pair<std::string_view, std::string_view>>(
+        {{"drop", "dropped"},
+         {"duplicate", "duplicated"},
+         {"delay", "delayed"},
+         {"reorder", "reordered"},
+         {"corrupt", "corrupted"},
+         {"set", "changed"},
+         {"mark", "marked"},
+         {"cut", "lost (cut)"},
+         {"limit", "lost (limit)"}});
+    const auto* const found =
+        std::ranges::find(forms, what, &std::pair<std::string_view, std::string_view>::first);
+    return found == forms.end() ? what : found->second;
+}
+
+// What a rule must have done to be the reason of a cause.
+bool explains(const Cause& cause, std::string_view what, bool to_responses) {
+    const bool is_lost = what == "drop" || what == "cut" || what == "limit";
+    const bool is_changed = what == "corrupt" || what == "set";
+    switch (cause.code) {
+        case Code::Loss:
+            return is_lost || is_changed;
+        case Code::PathBroken:
+        case Code::LargePacketsLost:
+        case Code::CmNoAnswer:
+            return is_lost;
+        case Code::AcksLost:
+            return to_responses && (is_lost || what == "delay");
+        case Code::Corruption:
+        case Code::WrongIcrc:
+            return is_changed;
+        case Code::Reordering:
+            return what == "reorder" || what == "delay";
+        case Code::NeedlessRetransmissions:
+            return what == "duplicate" || what == "delay";
+        case Code::TimeoutTooShort:
+            return what == "delay" || what == "limit";
+        default:
+            return false;
+    }
+}
+
+Certainty next_to(Certainty certainty) {
+    return certainty == Certainty::Possible ? Certainty::Likely : Certainty::Certain;
+}
+
+class Link {
+  public:
+    Link(const Whole& whole, const std::vector<Direction>& directions, Causes& causes)
+        : record_(whole.link), directions_(directions), causes_(causes) {}
+
+    void explain(bool has_failed) {
+        for (Cause& cause : causes_)
+            complete(cause);
+        const bool is_unexplained = has_failed && std::ranges::none_of(causes_, &Cause::is_fatal);
+        for (const Direction& direction : directions_)
+            if (is_unexplained)
+                add(direction);
+    }
+
+  private:
+    std::vector<const LinkRecord::Done*> to_requests(const Direction& direction) const {
+        return record_.of(direction.requester_role, direction.responder_role, direction.dest_qpn);
+    }
+    std::vector<const LinkRecord::Done*> to_responses(const Direction& direction) const {
+        const auto qpn = direction.requester != nullptr ? std::optional(direction.requester->qpn)
+                         : direction.back != nullptr
+                             ? std::optional(direction.back->key.dest_qpn)
+                             : std::nullopt;
+        return qpn ? record_.of(direction.responder_role, direction.requester_role, *qpn)
+                   : std::vector<const LinkRecord::Done*>();
+    }
+
+    // What rules did to the requests and to the responses is one sentence for each rule.
+    void complete(Cause& cause) const {
+        std::vector<LinkRecord::Done> reasons;
+        const auto take = [&](const std::vector<const LinkRecord::Done*>& all, bool to_responses) {
+            for (const LinkRecord::Done* done : all) {
+                if (!explains(cause, done->what, to_responses))
+                    continue;
+                const auto same = std::ranges::find_if(reasons, [&](const auto& one) {
+                    return one.rule == done->rule && one.what == done->what;
+                });
+                if (same == reasons.end())
+                    reasons.push_back(*done);
+                else
+                    same->packets += done->packets;
+            }
+        };
+        if (cause.code == Code::CmNoAnswer) {
+            take(record_.of_manager(), false);
+        } else if (const auto found = std::ranges::find(directions_, cause.where, &Direction::where);
+                   found != directions_.end()) {
+            take(to_requests(*found), false);
+            take(to_responses(*found), true);
+        }
+        for (LinkRecord::Done& done : reasons)
+            add(std::move(done), cause);
+        if (!reasons.empty())
+            cause.certainty = next_to(cause.certainty);
+    }
+
+    static void add(LinkRecord::Done done, Cause& cause) {
+        cause.text += done.sentence();
+        cause.add(std::move(done.first));
+        cause.try_this = "Remove the rule (lab/lab wire clear, or rocewire clear), and run again.";
+    }
+
+    // Something failed, no rule explains it, and packets were lost or changed.
+    void add(const Direction& direction) const {
+        for (const auto& all : {to_requests(direction), to_responses(direction)})
+            for (const LinkRecord::Done* done : all) {
+                const bool is_changed = done->what == "corrupt" || done->what == "set";
+                if (!is_changed && done->what != "drop" && done->what != "cut" &&
+                    done->what != "limit")
+                    continue;
+                Cause& cause = add_fatal(causes_, is_changed ? Code::Corruption : Code::Loss,
+                                         Certainty::Likely,
+                                         is_changed ? "packets of this connection were changed."
+                                                    : "packets of this connection were lost.",
+                                         direction.where());
+                add(*done, cause);
+            }
+    }
+
+    const LinkRecord& record_;
+    const std::vector<Direction>& directions_;
+    Causes& causes_;
+};
+
+}  // namespace
+
+std::string LinkRecord::Done::sentence() const {
+    return fmt::format(" Rule {} of the link emulator, `{}`, did it: {} {}.", rule, text,
+                       explain::packets(packets, "was", "were"), past_of(what));
+}
+
+void LinkRecord::learn(const runlog::Event& event) {
+    const auto qpn = event[key::dest_qpn];
+    const auto rule = event[key::rule];
+    if (!qpn || !rule || event[key::copy])
+        return;
+    Done& done = all_[{Place(event[key::from], event[key::to], *qpn), *rule, event.name}];
+    if (done.packets++ == 0) {
+        done.rule = *rule;
+        done.what = event.name;
+        done.text = event[key::text];
+        done.first = evidence(event);
+    }
+}
+
+std::vector<const LinkRecord::Done*> LinkRecord::of(std::string_view from, std::string_view to,
+                                                    std::uint32_t dest_qpn) const {
+    const Place wanted{std::string(from), std::string(to), dest_qpn};
+    std::vector<const Done*> found;
+    for (const auto& [at, done] : all_)
+        if (std::get<Place>(at) == wanted)
+            found.push_back(&done);
+    return found;
+}
+
+std::vector<const LinkRecord::Done*> LinkRecord::of_manager() const {
+    std::vector<const Done*> found;
+    for (const auto& [at, done] : all_)
+        if (std::get<std::uint32_t>(std::get<Place>(at)) == gsi_qpn)
+            found.push_back(&done);
+    return found;
+}
+
+void explain_link(const Whole& whole, const std::vector<Direction>& directions, bool has_failed,
+                  Causes& causes) {
+    if (!whole.link.empty())
+        Link(whole, directions, causes).explain(has_failed);
+}
+
+}  // namespace explain

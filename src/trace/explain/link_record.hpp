@@ -1,0 +1,44 @@
+// What the rules of the link emulator did to packets, by its own log.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "runlog/event.hpp"
+#include "trace/explain/cause.hpp"
+
+namespace explain {
+
+class LinkRecord {
+  public:
+    /// Takes an event of link.jsonl.
+    void learn(const runlog::Event& event);
+    bool empty() const { return all_.empty(); }
+
+    /// Packets of one direction to which a rule did the same.
+    struct Done {
+        std::uint64_t rule = 0;
+        std::string what;  ///< "drop"
+        std::string text;  ///< the rule's: "drop the 3rd packet from client"
+        std::uint64_t packets = 0;
+        Evidence first;
+
+        std::string sentence() const;
+    };
+    /// Those of RoCE packets from one role to a queue pair of another one, by number of the rule.
+    std::vector<const Done*> of(std::string_view from, std::string_view to,
+                                std::uint32_t dest_qpn) const;
+    /// Those of messages of the connection manager.
+    std::vector<const Done*> of_manager() const;
+
+  private:
+    using Place = std::tuple<std::string, std::string, std::uint32_t>;
+
+    std::map<std::tuple<Place, std::uint64_t, std::string>, Done> all_;
+};
+
+}  // namespace explain

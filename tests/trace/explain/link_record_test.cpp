@@ -1,0 +1,122 @@
+// Causes that the log of the link emulator confirms.
+#include "trace/explain/account.hpp"
+
+namespace explain_test {
+
+class LinkRecord : public Account {
+  protected:
+    void acts(std::string_view what, std::string_view from, std::string_view to, std::uint32_t qpn,
+              std::string_view more = "") {
+        const std::string line =
+            R"({"t_ns":1,"role":"link","event":")" + std::string(what) +
+            R"(","rule":3,"text":")" + std::string(what) + R"( some packets","from":")" +
+            std::string(from) + R"(","to":")" + std::string(to) +
+            R"(","frame":1,"opcode_name":"RC SEND Only","psn":100,"dest_qpn":)" +
+            std::to_string(qpn) + std::string(more) + '}';
+        const auto event = runlog::from_json(line);
+        ASSERT_TRUE(event) << line;
+        explainer_.learn_link(*event);
+        forgetful_.learn_link(*event);
+    }
+    void gives_up_over_responses() {
+        connect();
+        posts_send(100, 8);
+        send(100);
+        ack(100);
+        for (int copy = 0; copy < 3; ++copy) {
+            wait(67 * ms);
+            send(100);
+            ack(100);
+        }
+        completes("RETRY_EXC_ERR");
+    }
+};
+
+TEST_F(LinkRecord, names_the_rule_that_dropped_the_responses) {
+    gives_up_over_responses();
+    for (int i = 0; i < 4; ++i)
+        acts("drop", "server", "client", 0x21);
+    EXPECT_EQ(causes(), R"(
+acks-lost certain, fatal
+  client → server, QP 0x000011
+  the responder acknowledged a request, and the requester retransmitted it until it gave up: the responses do not reach it. Rule 3 of the link emulator, `drop some packets`, did it: 4 packets were dropped.
+  client log: post_send  wr 1 SEND 8 B  PSN 0x000064 to 0x000064
+  client log: wc  wr 1 RETRY_EXC_ERR
+  frame 1: RC SEND Only  PSN 0x000064  8 B
+  frame 2: RC Acknowledge  PSN 0x000064  ACK, no flow control by credits
+  frame 7: RC SEND Only  PSN 0x000064  8 B
+  link log: drop      RC SEND Only PSN 0x000064 to QP 0x000021 of the server, by rule 3
+)");
+    EXPECT_EQ(first().advice(),
+              "Remove the rule (lab/lab wire clear, or rocewire clear), and run again.");
+}
+
+struct Other {
+    const char* what;
+    const char* from;
+    const char* to;
+    std::uint32_t qpn;
+};
+class LinkRecordThat : public LinkRecord, public testing::WithParamInterface<Other> {};
+
+TEST_P(LinkRecordThat, does_not_explain_a_cause_leaves_it_likely) {
+    gives_up_over_responses();
+    acts(GetParam().what, GetParam().from, GetParam().to, GetParam().qpn);
+    EXPECT_EQ(answered(), "acks-lost likely");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LinkRecordThat,
+                         testing::Values(Other{"drop", "client", "server", 0x11},
+                                         Other{"drop", "server", "client", 0x22},
+                                         Other{"duplicate", "server", "client", 0x21}));
+
+TEST_F(LinkRecord, counts_both_directions_of_a_rule) {
+    connect();
+    send(100);
+    ack(100);
+    send(103);
+    nak(101, syndrome::psn_error);
+    for (std::uint32_t psn = 101; psn < 104; ++psn)
+        send(psn);
+    ack(103);
+    acts("drop", "client", "server", 0x11);
+    acts("drop", "server", "client", 0x21);
+    EXPECT_EQ(answered(), "loss certain");
+    EXPECT_NE(first().text.find("`drop some packets`, did it: 2 packets were dropped."),
+              std::string::npos)
+        << first().text;
+}
+
+// An event about a copy is about a packet that the log already has.
+TEST_F(LinkRecord, does_not_count_copies) {
+    gives_up_over_responses();
+    acts("drop", "server", "client", 0x21);
+    acts("drop", "server", "client", 0x21, R"(,"copy":1)");
+    answered();
+    EXPECT_NE(first().text.find("1 packet was dropped."), std::string::npos) << first().text;
+}
+
+TEST_F(LinkRecord, explains_a_failure_that_nothing_else_explains) {
+    connect();
+    posts_send(100, 8);
+    completes("RETRY_EXC_ERR");
+    acts("drop", "client", "server", 0x11);
+    EXPECT_EQ(causes(), R"(
+loss likely, fatal
+  client → server, QP 0x000011
+  packets of this connection were lost. Rule 3 of the link emulator, `drop some packets`, did it: 1 packet was dropped.
+  link log: drop      RC SEND Only PSN 0x000064 to QP 0x000011 of the client, by rule 3
+)");
+}
+
+TEST_F(LinkRecord, of_a_run_without_a_failure_is_no_cause) {
+    connect();
+    posts_send(100, 8);
+    send(100);
+    ack(100);
+    completes("SUCCESS");
+    acts("delay", "server", "client", 0x21);
+    EXPECT_EQ(answered(), "none");
+}
+
+}  // namespace explain_test
