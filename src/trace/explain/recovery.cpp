@@ -106,15 +106,17 @@ class Recovery {
     // the first copy is missing. A timer that started before the request was sent, as in Soft-RoCE, may
     // expire early. If the timeout is too short, it shows nothing.
     bool suggests_loss(const Episode& episode) const {
+        constexpr std::int64_t longest_pause_ns = 250'000'000;  // of a host that sends a message
         const auto timeout = ack_timeout_of(direction_);
         const std::int64_t least = (timeout.value_or(0) + 1) / 2;
         if (is_late_)
             return false;
         switch (episode.why) {
             case Why::LostBefore:  // a request behind it may be the one that was lost
-                return timeout && episode.idle_ns >= least;
-            case Why::LostBehind:
-                return episode.cost_ns >= least;
+                return episode.idle_ns >= (timeout ? least : longest_pause_ns);
+            case Why::LostBehind:  // before its first response, a responder may not have been ready
+                return episode.cost_ns >= least && (direction_.responder != nullptr ||
+                                                    episode.answer != direction_.responses.front());
             case Why::DataLost:
                 return episode.cost_ns >= least && is_data_missing(episode);
             default:

@@ -98,6 +98,47 @@ TEST_F(Late, of_a_message_that_was_not_complete_show_no_loss) {
     EXPECT_FALSE(has(explain::Code::Loss));
 }
 
+// {another request before it, responder's log, expected}
+class Unanswered : public Late,
+                   public testing::WithParamInterface<std::tuple<bool, bool, const char*>> {};
+
+TEST_P(Unanswered, request_is_lost_unless_the_responder_may_not_have_been_ready) {
+    const auto& [has_worked, has_log, expected] = GetParam();
+    if (has_log) {
+        make("server", server());
+        ready("server", server());
+    }
+    if (has_worked)
+        works(99);
+    send(100);
+    wait(67 * ms);
+    works(100);
+    EXPECT_EQ(answered(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Unanswered,
+                         testing::Values(std::tuple(false, false, "none"),
+                                         std::tuple(true, false, "loss likely"),
+                                         std::tuple(false, true, "loss likely")));
+
+// {nanoseconds, expected}. The end of the message may be lost, or the requester's host pauses.
+class Pause : public Late,
+              public testing::WithParamInterface<std::pair<std::int64_t, const char*>> {};
+
+TEST_P(Pause, in_a_message_shows_a_loss_if_it_is_long) {
+    works(99);
+    add(packet(to_server, opcode::send_first, 100, 1024));
+    wait(GetParam().first - 1000);
+    add(packet(to_server, opcode::send_first, 100, 1024));
+    send(101);
+    ack(101);
+    EXPECT_EQ(answered(), GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Pause,
+                         testing::Values(std::pair(250 * ms, "loss likely"),
+                                         std::pair(249 * ms, "none")));
+
 // Without a timeout, the capture does not show that the response was late.
 TEST_F(Late, of_an_unknown_timeout_are_needless) {
     for (std::uint32_t psn = 100; psn < 102; ++psn) {
