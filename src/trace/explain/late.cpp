@@ -42,7 +42,7 @@ class Lateness {
           timeout_(ack_timeout_of(one.direction)),
           late_(timed_out(one, Why::AnswerLate)),
           answered_(timed_out(one, Why::AnswerLost)),
-          data_(data),
+          data_(lost == 0 ? data : 0),
           lost_(lost) {}
 
     bool explain() {
@@ -54,7 +54,7 @@ class Lateness {
             return false;
         if (is_unheard())
             acks_lost();
-        else if (late_ >= 2 || answered_ >= (timeout_ ? 1 : 2))
+        else if (late_ >= 2 || answered_ + data_ >= 2 || (timeout_ && answered_ > 0))
             needless();
         return false;
     }
@@ -178,23 +178,27 @@ class Lateness {
     }
 
     void needless() {
-        const bool is_host = answered_ > 0 && case_.is_captured_at_requester();
+        const bool is_answered = answered_ + data_ > 0;
+        const bool is_host = is_answered && case_.is_captured_at_requester();
         Cause cause = case_.cause(
-            Code::NeedlessRetransmissions, answered_ > 0 ? Certainty::Possible : Certainty::Likely,
-            fmt::format("requests were retransmitted {}, and nothing shows a loss: {}.",
-                        times(late_ + answered_),
+            Code::NeedlessRetransmissions, is_answered ? Certainty::Possible : Certainty::Likely,
+            fmt::format("requests were retransmitted {}, and nothing shows that they or their "
+                        "responses were lost: {}.",
+                        times(late_ + answered_ + data_),
                         is_host ? "their responses had arrived at the requester's host, which was "
                                   "late to process them"
-                        : answered_ > 0
+                        : is_answered
                             ? "the capture has responses from before that, which reached the "
                               "requester, or were processed there, too late"
                             : "both copies arrived, and both were acknowledged"));
-        cause.cost_ns = course_.cost_of(Why::AnswerLate) + course_.cost_of(Why::AnswerLost);
+        cause.cost_ns = course_.cost_of(Why::AnswerLate) + course_.cost_of(Why::AnswerLost) +
+                        (data_ > 0 ? course_.cost_of(Why::DataLost) : 0);
         cause.try_this = "Look for a busy CPU at the requester, or use a longer ACK timeout.";
-        if (answered_ > 0 && !is_host)
+        if (is_answered && !is_host)
             cause.try_this += " A capture at the requester shows whether the responses arrive.";
-        if (const Episode* example =
-                course_.first(answered_ > 0 ? Why::AnswerLost : Why::AnswerLate))
+        if (const Episode* example = course_.first(answered_ > 0 ? Why::AnswerLost
+                                                   : data_ > 0   ? Why::DataLost
+                                                                 : Why::AnswerLate))
             add_episode(case_, cause, *example);
         causes_.push_back(std::move(cause));
     }

@@ -38,9 +38,9 @@ class Recovery {
         const std::size_t missing = count_losses(Why::LostBefore);
         const bool is_disorder = overtaken > 0 && missing <= overtaken;
         if (!is_disorder)
-            is_late_ =
-                explain_late(case_, count_losses(Why::DataLost),
-                             missing + count_losses(Why::LostBehind) + continued_reads(), causes_);
+            is_late_ = explain_late(
+                case_, late_reads(),
+                missing + count_losses(Why::LostBehind) + count_losses(Why::DataLost), causes_);
         if (!is_damaged && !has(Code::PeerNotReady) && !has(Code::WrongPsn) &&
             !has(Code::LargePacketsLost)) {
             loss(is_disorder ? 0 : count_losses(Why::LostBefore) + count_losses(Why::LostBehind),
@@ -118,7 +118,7 @@ class Recovery {
                 return episode.cost_ns >= least && (direction_.responder != nullptr ||
                                                     episode.answer != direction_.responses.front());
             case Why::DataLost:
-                return episode.cost_ns >= least && is_data_missing(episode);
+                return episode.cost_ns >= least && !has_data(episode);
             default:
                 return false;
         }
@@ -146,12 +146,14 @@ class Recovery {
                (is_late_ ? 0 : course_.forgotten[static_cast<std::size_t>(why)].count);
     }
 
-    // READs requested again from a packet in the middle of their response: the packets before it
-    // had reached the requester, and this one had not.
-    std::size_t continued_reads() const {
+    // READs and atomics that were requested again although the capture has their responses: these, or
+    // the requester, may have been late.
+    std::size_t late_reads() const {
+        const std::int64_t least = (ack_timeout_of(direction_).value_or(0) + 1) / 2;
         return static_cast<std::size_t>(
-            std::ranges::count_if(course_.episodes, [](const Episode& episode) {
-                return episode.why == Why::DataLost && episode.first->psn != episode.again->psn;
+            std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
+                return episode.why == Why::DataLost && episode.cost_ns >= least &&
+                       !shows_loss(episode) && has_data(episode);
             }));
     }
 

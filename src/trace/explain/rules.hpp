@@ -119,8 +119,7 @@ void explain_lost_first_copies(const Case& one, Causes& causes);
 /// Packets lost, late, duplicated or corrupted on the path.
 void explain_recovery(const Case& one, Causes& causes);
 /// Requests that were retransmitted although nothing shows a loss. Part of explain_recovery(). `data`:
-/// READs and atomics that were retransmitted although the capture has responses to them; `lost`: losses
-/// that other retransmissions show. Returns whether the ACK timeout is too short: then a timer that
+/// READs and atomics among them; `lost`: losses that other retransmissions show. Returns whether the ACK timeout is too short: then a timer that
 /// expired shows no loss.
 bool explain_late(const Case& one, std::size_t data, std::size_t lost, Causes& causes);
 /// Datagrams that their receiver drops: queue pair, Q_Key, state, and posted receives.

@@ -29,6 +29,30 @@ loss likely, 67002 us
 )");
 }
 
+// The requester asks again for all of it, and the capture has all of it: it may be late.
+TEST_F(LostResponses, that_the_capture_has_are_late_or_lost) {
+    connect();
+    for (const std::uint32_t psn : {100U, 102U})
+        for (int copy = 0; copy < 2; ++copy) {
+            add(read(to_server, psn, 1500));
+            add(packet(to_client, opcode::read_first, psn, 1024));
+            add(packet(to_client, opcode::read_last, psn + 1, 476));
+            wait(67 * ms);
+        }
+    for (std::uint32_t psn = 104; psn < 107; ++psn) {
+        send(psn);
+        ack(psn);
+    }
+    EXPECT_EQ(causes(), R"(
+needless-retransmissions possible, 134006 us
+  client → server, QP 0x000011
+  requests were retransmitted 2 times, and nothing shows that they or their responses were lost: the capture has responses from before that, which reached the requester, or were processed there, too late.
+  frame 1: RC RDMA READ Request  PSN 0x000064  va 0x1000 rkey 0x00000077, 1500 B
+  frame 2: RC RDMA READ response First  PSN 0x000064  ACK, 0 credits  1024 B
+  frame 4: RC RDMA READ Request  PSN 0x000064  va 0x1000 rkey 0x00000077, 1500 B  (again after 67.00 ms; timeout 14 is 67.11 ms)
+)");
+}
+
 TEST_F(LostResponses, are_counted_with_lost_requests) {
     connect();
     reads_twice(100);

@@ -156,7 +156,7 @@ TEST_F(Recovery, of_requests_with_captured_responses) {
     EXPECT_EQ(causes(), R"(
 needless-retransmissions possible, 134000 us
   client → server, QP 0x000011
-  requests were retransmitted 2 times, and nothing shows a loss: the capture has responses from before that, which reached the requester, or were processed there, too late.
+  requests were retransmitted 2 times, and nothing shows that they or their responses were lost: the capture has responses from before that, which reached the requester, or were processed there, too late.
   frame 21: RC SEND Only  PSN 0x00006e  8 B
   frame 22: RC Acknowledge  PSN 0x00006e  ACK, no flow control by credits
   frame 23: RC SEND Only  PSN 0x00006e  8 B  (again after 67.00 ms; timeout 14 is 67.11 ms)
