@@ -83,6 +83,8 @@ void explain_refusal(const Case& one, Causes& causes);
 /// The two ends expect different first PSNs. Part of explain_set_up(). Returns true if it added a
 /// cause.
 bool explain_first_psn(const Case& one, Causes& causes);
+/// The two ends have different path MTUs. Part of explain_set_up().
+void explain_path_mtu(const Case& one, Causes& causes);
 /// The requests go to an address that is not the peer's, or come from one that the responder does not
 /// expect. Part of explain_set_up(). Returns true if it added a cause.
 bool explain_wrong_gid(const Case& one, Causes& causes);

@@ -28,10 +28,9 @@ class SetUp {
                 late();
             return;
         }
-        if (contradiction() || late() || partition() || explain_first_psn(case_, causes_) ||
-            port_mtu())
+        if (contradiction() || late() || partition() || explain_first_psn(case_, causes_))
             return;
-        path_mtu();
+        explain_path_mtu(case_, causes_);
     }
 
   private:
@@ -155,55 +154,6 @@ class SetUp {
                         other ? "the packets of the other end have" : "the default partition is",
                         expected));
         return true;
-    }
-
-    // A queue pair cannot send larger packets than its port.
-    bool port_mtu() {
-        for (const LoggedQueuePair* pair : {direction_.requester, direction_.responder}) {
-            const logged::Device* device =
-                pair == nullptr ? nullptr : case_.whole.logs.devices().last_of(pair->role);
-            if (device == nullptr || device->path_mtu == 0 || pair->path_mtu <= device->path_mtu)
-                continue;
-            Cause& cause = add(Code::PathMtuMismatch, Certainty::Certain,
-                               fmt::format("{} has path MTU {}, but its port allows only {}: it "
-                                           "cannot send packets of that size.",
-                                           pair->called(), pair->path_mtu, device->path_mtu));
-            cause.add(value(pair->role, fmt::format("path_mtu {}", pair->path_mtu)));
-            cause.add(value(pair->role, fmt::format("path_mtu {} of the port", device->path_mtu)));
-            return true;
-        }
-        return false;
-    }
-
-    void path_mtu() {
-        const LoggedQueuePair* requester = direction_.requester;
-        const LoggedQueuePair* responder = direction_.responder;
-        if (responder == nullptr || responder->path_mtu == 0)
-            return;
-        const std::uint64_t own =
-            requester != nullptr && requester->path_mtu != 0 ? requester->path_mtu : 0;
-        std::uint32_t largest = 0;
-        for (const Seen* request : direction_.requests)
-            largest = std::max(largest, request->payload);
-        const bool sends_more = largest > responder->path_mtu;
-        const bool differs = own != 0 && own != responder->path_mtu;
-        if (!sends_more && !differs)
-            return;
-        Cause& cause =
-            add(Code::PathMtuMismatch, Certainty::Certain,
-                own != 0 ? fmt::format("the path MTU is {} at {} and {} at {}.", own,
-                                       spoken(direction_.from), responder->path_mtu,
-                                       spoken(direction_.to))
-                         : fmt::format("a packet has {} bytes of payload, and the path MTU of {} "
-                                       "is {}.",
-                                       largest, spoken(direction_.to), responder->path_mtu));
-        add_values(cause, fmt::format("path_mtu {}", own),
-                   fmt::format("path_mtu {}", responder->path_mtu));
-        for (const Seen* response : direction_.responses)
-            if (response->is_kind(AethKind::Nak)) {
-                cause.add(evidence(*response));
-                break;
-            }
     }
 
     const Case& case_;
