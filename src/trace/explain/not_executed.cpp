@@ -1,5 +1,9 @@
 // Requests that the responder did not execute: NAK Invalid Request or Remote Operational Error.
 #include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,9 +28,9 @@ class NotExecuted {
             misaligned();
         else if (request_.is_read_or_atomic)
             depth();
-        else if (request_.takes_receive && !is_mtu_exceeded())  // see explain_set_up()
+        else if (request_.fills_receive && !is_mtu_exceeded())  // see explain_set_up()
             receive();
-        else if (!request_.takes_receive && is_responder_unknown())
+        else if (!request_.fills_receive && is_responder_unknown())
             too_large_or_forbidden();
     }
 
@@ -35,6 +39,21 @@ class NotExecuted {
 
     Cause& add(Code code, Certainty certainty, std::string text) {
         return add_refused(case_, request_, causes_, code, certainty, std::move(text));
+    }
+
+    // A cause that the request fits, and others that it fits. Nothing, if the ends are set up differently:
+    // that explains the refusal.
+    Cause* guess(Code code, Certainty certainty, std::string text,
+                 std::initializer_list<Code> others) {
+        if (std::ranges::any_of(causes_, [&](const Cause& one) {
+                return one.where == case_.direction.where() && one.code >= Code::WrongPsn &&
+                       one.code <= Code::WrongPKey;
+            }))
+            return nullptr;
+        Cause& cause = add(code, certainty, std::move(text));
+        for (const Code other : others)
+            cause.consider(other, std::nullopt);
+        return &cause;
     }
 
     bool is_responder_unknown() const { return case_.direction.responder_role.empty(); }
@@ -58,45 +77,77 @@ class NotExecuted {
         return found == all.end() ? nullptr : *found;
     }
 
+    // Returns whether the responder may have a smaller path MTU: it accepted no packet of that size.
+    bool is_size_open() const {
+        if (request_.packet == nullptr || request_.packet->opcode->is_only())
+            return false;
+        return executed([&](const Seen& one) { return one.payload >= request_.payload; }) ==
+               nullptr;
+    }
+
+    bool is_right_open() const {
+        return executed([&](const Seen& one) { return right_of(one) == request_.right; }) ==
+               nullptr;
+    }
+
+    bool is_depth_open() const {
+        return request_.is_read_or_atomic && executed([](const Seen& one) {
+                                                 return is_read_or_atomic(one.opcode->operation);
+                                             }) == nullptr;
+    }
+
     // Of a WRITE, only the packets' size and the queue pair's rights remain.
     void too_large_or_forbidden() {
         if (request_.packet == nullptr)
             return;
-        const wire::OpcodeInfo& opcode = *request_.packet->opcode;
-        const bool has_more = !(opcode.starts_message() && opcode.ends_message());
-        const std::uint32_t size = request_.packet->payload;
-        if (has_more && executed([&](const Seen& one) { return one.payload >= size; }) == nullptr)
-            smaller_path_mtu(size);
-        else if (executed([&](const Seen& one) {
-                     return one.opcode->operation == opcode.operation;
-                 }) == nullptr)
-            forbidden_kind();
+        std::uint32_t largest = 0;  // in the other direction
+        if (case_.direction.back != nullptr)
+            for (const Seen& seen : case_.direction.back->packets)
+                largest = std::max(largest, seen.payload);
+        const bool is_smaller = largest != 0 && largest < request_.payload;
+        // Hosts with larger packets than the usual interface allows often have another MTU.
+        constexpr std::uint32_t usual = 1024;
+        if (is_size_open() && (is_smaller || !is_right_open() || request_.payload > usual))
+            smaller_path_mtu(is_smaller ? largest : 0);
+        else if (is_right_open())
+            forbidden();
     }
 
-    void smaller_path_mtu(std::uint32_t size) {
-        const KeptStream* back = case_.direction.back;
-        std::uint32_t largest = 0;  // in the other direction
-        if (back != nullptr)
-            for (const Seen& seen : back->packets)
-                largest = std::max(largest, seen.payload);
-        Cause& cause = add(
-            Code::PathMtuMismatch, Certainty::Possible,
-            fmt::format("the refused packet has {} bytes of payload, and no packet of that size "
-                        "was accepted before: the responder's path MTU is probably smaller.",
-                        size));
-        if (largest != 0 && largest < size)
-            cause.text += fmt::format(" Its own packets have at most {} bytes.", largest);
-        cause.try_this =
+    // `own`: payload of the responder's own packets; 0: unknown.
+    void smaller_path_mtu(std::uint32_t own) {
+        Cause* cause =
+            guess(Code::PathMtuMismatch, Certainty::Possible,
+                  fmt::format(
+                      "the refused packet has {} bytes of payload, and no packet of that size "
+                      "was accepted before: the responder's path MTU is probably smaller.{}",
+                      request_.payload,
+                      own == 0 ? "" : fmt::format(" Its own packets have at most {} bytes.", own)),
+                  {});
+        if (cause == nullptr)
+            return;
+        cause->try_this =
             "Compare the path MTU of both ends: the responder's run log (--log) has its own. "
             "If they are equal, its queue pair may not allow " +
             std::string(request_.right) + '.';
+        if (is_right_open())
+            cause->consider(Code::MissingAccessRight, std::nullopt);
     }
 
-    void forbidden_kind() {
-        add(Code::MissingAccessRight, Certainty::Possible,
-            fmt::format("the first request that needs {} was refused as invalid: the responder's "
-                        "queue pair probably does not allow it.",
-                        request_.right));
+    void forbidden() {
+        std::string text = fmt::format(
+            "the first request that needs {} was refused as invalid: the responder's "
+            "queue pair does not allow it",
+            request_.right);
+        if (is_size_open())
+            text += fmt::format(", or its path MTU is smaller than the packet's {} bytes",
+                                request_.payload);
+        if (is_depth_open())
+            text += ", or max_dest_rd_atomic is 0";
+        Cause* cause = guess(Code::MissingAccessRight, Certainty::Possible, text + '.', {});
+        if (cause != nullptr && is_size_open())
+            cause->consider(Code::PathMtuMismatch, std::nullopt);
+        if (cause != nullptr && is_depth_open())
+            cause->consider(Code::ReadDepth, std::nullopt);
     }
 
     bool is_mtu_exceeded() const {
@@ -161,18 +212,14 @@ class NotExecuted {
                 cause.add(evidence(message));
                 return;
             }
-        if (responder == nullptr && executed([&](const Seen& one) {
-                                        return is_read_or_atomic(one.opcode->operation);
-                                    }) == nullptr)
-            add(Code::MissingAccessRight, Certainty::Possible,
-                fmt::format("the first request that needs {} was refused as invalid: the "
-                            "responder's queue pair does not allow it, or max_dest_rd_atomic is 0.",
-                            request_.right));
+        if (responder == nullptr && is_right_open() && (count < 2 || is_depth_open()))
+            forbidden();
         else if (count > 1)
-            add(Code::ReadDepth, Certainty::Possible,
-                fmt::format("{} READs and atomics were outstanding: probably more than the "
-                            "responder accepts (max_dest_rd_atomic).",
-                            count));
+            guess(Code::ReadDepth, Certainty::Possible,
+                  fmt::format("{} READs and atomics were outstanding: probably more than the "
+                              "responder accepts (max_dest_rd_atomic).",
+                              count),
+                  {});
     }
 
     // The receive that a message used, and its error completion. Without an error completion: the
@@ -198,11 +245,18 @@ class NotExecuted {
         const LoggedQueuePair* responder = case_.direction.responder;
         if (responder != nullptr)
             too_small(receive_of(*responder));
-        else if (case_.direction.responder_role.empty())
-            add(Code::ReceiveTooSmall, Certainty::Likely,
-                fmt::format("the responder refused a message of {} bytes: the posted receive is "
-                            "probably shorter.",
-                            request_.length));
+        else if (is_responder_unknown() && is_size_open())
+            guess(Code::ReceiveTooSmall, Certainty::Possible,
+                  fmt::format("the responder refused a message of {} bytes: the posted receive is "
+                              "shorter, or its path MTU is smaller than the packet's {} bytes.",
+                              request_.length, request_.payload),
+                  {Code::PathMtuMismatch});
+        else if (is_responder_unknown())
+            guess(Code::ReceiveTooSmall, Certainty::Likely,
+                  fmt::format("the responder refused a message of {} bytes: the posted receive is "
+                              "probably shorter.",
+                              request_.length),
+                  {});
     }
 
     bool too_small(const Receive& receive) {
@@ -221,7 +275,15 @@ class NotExecuted {
     // too short, or the queue pair may not write to its memory.
     void failed_there() {
         const LoggedQueuePair* responder = case_.direction.responder;
-        if (responder == nullptr || !request_.takes_receive)
+        if (!request_.fills_receive || request_.reason == Refused::Sequence)
+            return;
+        if (is_responder_unknown() && request_.reason == Refused::Operational)
+            guess(Code::ReceiveTooSmall, Certainty::Possible,
+                  fmt::format("the responder could not execute a message of {} bytes: the posted "
+                              "receive is shorter, or the responder may not write to its memory.",
+                              request_.length),
+                  {Code::LocalProtection});
+        if (responder == nullptr)
             return;
         const Receive receive = receive_of(*responder);
         if (too_small(receive) || receive.error == nullptr)

@@ -46,7 +46,7 @@ RefusedRequest request_of(const Direction& direction, const Seen& packet) {
     RefusedRequest made;
     made.right = right_of(packet.opcode->operation);
     made.is_read_or_atomic = is_read_or_atomic(made.right);
-    made.takes_receive = packet.is(Operation::Send) || packet.opcode->has(wire::header::immdt);
+    made.fills_receive = packet.is(Operation::Send);
     made.va = message.first->va;
     made.rkey = message.first->rkey;
     made.length = made.right.empty() ? message.length : message.first->dmalen;
@@ -61,7 +61,7 @@ RefusedRequest request_of(const LoggedQueuePair& pair, const Post& post) {
     RefusedRequest made;
     made.right = right_of(post.opcode);
     made.is_read_or_atomic = is_read_or_atomic(made.right);
-    made.takes_receive = post.opcode.starts_with("SEND") || post.opcode.ends_with("_IMM");
+    made.fills_receive = post.opcode.starts_with("SEND");
     made.va = post.remote_va;
     made.rkey = post.rkey.value_or(0);
     made.length = made.right == "remote_atomic" ? 8 : post.length;

@@ -18,7 +18,8 @@ struct RefusedRequest {
     Refused reason{};
     std::string_view right;  ///< access right required: "remote_write"; empty: none
     bool is_read_or_atomic = false;
-    bool takes_receive = false;
+    bool fills_receive =
+        false;  ///< a SEND; a WRITE with immediate data takes a receive of any size
     std::uint64_t va = 0, length = 0;  ///< bytes
     std::uint32_t rkey = 0;
     std::uint32_t payload = 0;     ///< of its largest known packet, bytes

@@ -60,7 +60,37 @@ TEST_F(RefusedMessage, whose_receive_did_not_fail) {
 
 TEST_F(RefusedMessage, that_failed_at_an_unknown_responder) {
     refuse_message(64, operational);
+    EXPECT_EQ(answered(), "receive-too-small possible");
+    EXPECT_EQ(first().open, std::vector{explain::Code::LocalProtection});
+}
+
+// Its receive holds no data.
+TEST_F(RefusedMessage, is_no_write_with_immediate_data) {
+    connect();
+    server_posts_receive(0);
+    auto made = packet(to_server, 0x0b, 100, 64);
+    made.reth = wire::Reth{.va = 0x1000, .rkey = 1, .dmalen = 64};
+    made.immdt = wire::ImmDt{};
+    add(made);
+    nak(100, invalid);
     EXPECT_EQ(answered(), "unknown");
+}
+
+// The first packets of another sequence of PSNs are refused as invalid.
+TEST_F(RefusedMessage, with_a_psn_that_the_responder_does_not_expect) {
+    send(0x400000, 64);
+    ack(0xffffff);
+    send(0x400001, 64);
+    nak(0x400001, invalid);
+    EXPECT_EQ(answered(), "wrong-psn likely");
+    EXPECT_EQ(last_.causes.size(), 1U);
+}
+
+TEST_F(RefusedMessage, of_packets_larger_than_any_before_may_exceed_the_path_mtu) {
+    add(packet(to_server, opcode::send_first, 100, 1024));
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "receive-too-small possible");
+    EXPECT_EQ(first().open, std::vector{explain::Code::PathMtuMismatch});
 }
 
 TEST_F(RefusedMessage, is_no_write) {
@@ -185,6 +215,35 @@ TEST_F(InvalidRequest, with_an_address_that_an_atomic_cannot_have) {
 TEST_F(InvalidRequest, that_is_the_first_atomic) {
     refuse_atomic(0x1008);
     EXPECT_EQ(answered(), "missing-access-right possible");
+    EXPECT_EQ(first().open, std::vector{explain::Code::ReadDepth});
+}
+
+TEST_F(InvalidRequest, that_is_the_first_atomic_after_a_read) {
+    add(read(to_server, 99, 8));
+    refuse_atomic(0x1008);
+    EXPECT_EQ(answered(), "read-depth possible");
+}
+
+TEST_F(InvalidRequest, that_is_the_first_atomic_after_a_completed_read) {
+    add(read(to_server, 99, 8));
+    add(packet(to_client, opcode::read_only, 99, 8));
+    refuse_atomic(0x1008);
+    EXPECT_EQ(answered(), "missing-access-right possible");
+    EXPECT_TRUE(first().open.empty());
+}
+
+TEST_F(InvalidRequest, that_is_the_first_write_with_larger_packets_than_any_before) {
+    first_of_write(100, 1024);
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "missing-access-right possible");
+    EXPECT_EQ(first().open, std::vector{explain::Code::PathMtuMismatch});
+}
+
+TEST_F(InvalidRequest, that_is_larger_than_the_responders_own_packets) {
+    first_of_write(100, 1024);
+    add(packet(to_client, opcode::send_first, 500, 256));
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "path-mtu-mismatch possible");
 }
 
 TEST_F(InvalidRequest, with_larger_packets_than_any_before) {
