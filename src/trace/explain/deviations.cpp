@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,12 @@ bool is_about_data(conformance::Code code) {
 class Deviations {
   public:
     Deviations(const Whole& whole, const conformance::Report& report, Causes& causes)
-        : whole_(whole), report_(report), causes_(causes) {}
+        : whole_(whole), report_(report), causes_(causes) {
+        for (const KeptStream& stream : whole.traffic.streams())
+            for (const Seen& seen : stream.packets)
+                if (seen.is_damaged)
+                    damaged_.insert(seen.frame);
+    }
 
     // Adds the kinds of findings at each direction, in the order of their first ones.
     void add(const conformance::Findings& findings, Certainty certainty,
@@ -43,7 +49,8 @@ class Deviations {
         std::map<Kind, std::uint64_t> counts;
         std::vector<const Finding*> firsts;
         for (const Finding& one : findings)
-            if (is_shown(one.code) && ++counts[kind_of(one)] == 1 && firsts.size() < most)
+            if (is_shown(one.code) && !was_damaged(one) && ++counts[kind_of(one)] == 1 &&
+                firsts.size() < most)
                 firsts.push_back(&one);
         for (const Finding* first : firsts)
             add(*first, counts[kind_of(*first)] + left_out(*first), certainty);
@@ -53,6 +60,14 @@ class Deviations {
     using Kind = std::tuple<conformance::Code, bool, std::size_t, bool>;
     static Kind kind_of(const Finding& one) {
         return {one.code, one.is_programs, one.connection, one.forward};
+    }
+
+    // A wrong ICRC explains other contents: the path changed the packet.
+    bool was_damaged(const Finding& one) const {
+        return is_about_contents(one.code) &&
+               (damaged_.contains(one.frame) ||
+                std::ranges::any_of(
+                    one.because, [this](std::uint64_t frame) { return damaged_.contains(frame); }));
     }
 
     std::uint64_t left_out(const Finding& like) const {
@@ -99,6 +114,7 @@ class Deviations {
     const Whole& whole_;
     const conformance::Report& report_;
     Causes& causes_;
+    std::unordered_set<std::uint64_t> damaged_;  // frames
 };
 
 }  // namespace

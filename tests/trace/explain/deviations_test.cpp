@@ -52,6 +52,21 @@ buffer-reused likely
         << causes();
 }
 
+TEST_F(DeviationsFound, a_damaged_packet_is_not_compared) {
+    connect();
+    for (std::uint32_t psn = 96; psn < 100; ++psn) {
+        send(psn);
+        ack(psn);
+    }
+    auto frame = wire::encode(packet(to_server, opcode::send_only, 100, 8));
+    frame[frame.size() - 5] ^= std::byte{0xff};  // its last byte of payload
+    add(frame);
+    wait(67 * ms);
+    send(100);
+    ack(100);
+    EXPECT_EQ(causes().find("buffer-reused"), std::string::npos) << causes();
+}
+
 TEST_F(DeviationsFound, a_cut_packet_is_not_compared) {
     connect();
     const auto frame = wire::encode(packet(to_server, opcode::send_only, 100, 64));
