@@ -126,8 +126,7 @@ void explain_recovery(const Case& one, Causes& causes);
 bool explain_late(const Case& one, std::size_t data, std::size_t lost, Causes& causes);
 /// Datagrams that their receiver drops: queue pair, Q_Key, state, and posted receives.
 void explain_datagrams(const Case& one, Causes& causes);
-/// What both logs show without a capture, and datagrams that were sent and not received. Call it after
-/// the other rules about the direction.
+/// What both logs show without a capture. Call it after the other rules about the direction.
 void explain_two_logs(const Case& one, Causes& causes);
 /// Only one direction is in the capture.
 void explain_capture(const Case& one, Causes& causes);

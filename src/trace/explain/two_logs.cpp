@@ -1,7 +1,6 @@
-// What the logs of both ends show without the packets.
+// What the logs of both ends show without a capture.
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -37,17 +36,14 @@ class TwoLogs {
     void explain() {
         if (is_explained())
             return;
-        if (direction_.is_datagram()) {
-            if (!other_q_key())
-                lost_datagrams();
-        } else if (!case_.whole.has_capture) {
-            if (case_.error("RETRY_EXC_ERR") != nullptr)
-                ended() || unheard_responses();
-            else if (case_.error("REM_INV_REQ_ERR") != nullptr)
-                depth();
-            else if (requester_.errors.empty())
-                too_few_receives();
-        }
+        if (direction_.is_datagram())
+            other_q_key();
+        else if (case_.error("RETRY_EXC_ERR") != nullptr)
+            ended() || unheard_responses();
+        else if (case_.error("REM_INV_REQ_ERR") != nullptr)
+            depth();
+        else if (requester_.errors.empty())
+            too_few_receives();
     }
 
   private:
@@ -174,69 +170,20 @@ class TwoLogs {
         return pair.failed_ns || pair.destroyed_ns;
     }
 
-    // Datagrams have no peer: only with two programs are those of the one for the other.
-    bool is_only_sender() const {
-        std::set<std::string> roles;
-        std::size_t senders = 0;
-        for (const LoggedQueuePair& pair : logs().queue_pairs()) {
-            roles.insert(pair.role);
-            senders += pair.is_datagram() && pair.role == requester_.role && !pair.posts.empty();
-        }
-        constexpr std::size_t ends = 2;
-        return roles.size() == ends && senders == 1 &&
-               std::ranges::all_of(requester_.posts, [this](const Post& post) {
-                   return post.dest_qpn == responder_.qpn;
-               });
-    }
-
-    bool other_q_key() {
+    void other_q_key() {
         constexpr std::uint32_t own_q_key = 0x80000000;  // the sender's queue pair has it
         const auto wrong = std::ranges::find_if(requester_.posts, [&](const Post& post) {
             return post.dest_qpn == responder_.qpn && post.q_key && responder_.q_key &&
                    (*post.q_key & own_q_key) == 0 && *post.q_key != *responder_.q_key;
         });
         if (wrong == requester_.posts.end() || responder_.received != 0)
-            return false;
+            return;
         Cause& cause = add(
             Code::WrongQKey, Certainty::Certain,
             fmt::format("the datagrams have Q_Key {:#010x}, but {} has {:#010x}: it drops them.",
                         *wrong->q_key, responder_.called(), *responder_.q_key));
         cause.add(evidence(requester_, *wrong));
         cause.add(value(responder_.role, fmt::format("q_key {:#010x}", *responder_.q_key)));
-        return true;
-    }
-
-    // The responder had a receive for a datagram that was sent, and waited for it until it was ended.
-    void lost_datagrams() {
-        if (!is_only_sender() || responder_.srq || !requester_.errors.empty() ||
-            !responder_.errors.empty() || has_ended_well(responder_.role) || !responder_.ready_ns)
-            return;
-        const auto sent = static_cast<std::uint64_t>(
-            std::ranges::count_if(requester_.posts, &Post::is_done));
-        if (responder_.received >= sent || responder_.receive_lengths.size() < sent ||
-            *responder_.ready_ns > requester_.posts.front().t_ns +
-                                       (responder_.received == 0 ? -doubt_ns : doubt_ns) ||
-            logs().end_of(responder_.role) < requester_.posts.back().t_ns + long_ns + doubt_ns)
-            return;
-        Cause& cause =
-            add(Code::Loss, Certainty::Likely,
-                fmt::format("{} sent {}, and {} received {}: the others were lost, and nothing "
-                            "sends a datagram again.",
-                            requester_.called(), counted(sent, "datagram"), responder_.called(),
-                            responder_.received));
-        cause.is_fatal = !has_ended_well(requester_.role);
-        cause.add(evidence(requester_, requester_.posts.back()));
-        cause.add(value(responder_.role,
-                        fmt::format("{} posted, {} completed without an error",
-                                    counted(responder_.receive_lengths.size(), "receive"),
-                                    responder_.received)));
-        cause.try_this = "A program that needs each datagram sends it again itself, or uses RC.";
-    }
-
-    bool has_ended_well(const std::string& role) const {
-        return std::ranges::any_of(logs().notices(), [&](const runlog::Event& event) {
-            return event.is("process_end") && event.role == role && event[key::exit_status] == 0U;
-        });
     }
 
     const Case& case_;
@@ -250,7 +197,7 @@ class TwoLogs {
 
 void explain_two_logs(const Case& one, Causes& causes) {
     const Direction& direction = one.direction;
-    if (direction.requester == nullptr || direction.responder == nullptr ||
+    if (one.whole.has_capture || direction.requester == nullptr || direction.responder == nullptr ||
         !one.whole.logs.is_whole(direction.requester->role) ||
         !one.whole.logs.is_whole(direction.responder->role))
         return;

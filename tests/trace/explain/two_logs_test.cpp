@@ -189,48 +189,6 @@ class LoggedDatagram : public TwoLogs {
     }
 };
 
-TEST_F(LoggedDatagram, that_was_sent_was_not_received) {
-    connects();
-    sends(0);
-    receives(0);
-    sends(1);
-    are_ended();
-    EXPECT_EQ(causes(), R"(
-loss likely, fatal
-  client → server, QP 0x000011
-  the client's queue pair 0x000021 sent 2 datagrams, and the server's queue pair 0x000011 received 1: the others were lost, and nothing sends a datagram again.
-  client log: post_send  wr 1 SEND 8 B
-  server: 4 receives posted, 1 completed without an error
-)");
-}
-
-TEST_F(LoggedDatagram, is_lost_whether_or_not_a_capture_has_it) {
-    connects();
-    sends(0);
-    add(datagram(to_server, 0x21, 100));
-    receives(0);
-    sends(1);
-    are_ended();
-    EXPECT_EQ(answered(), "loss likely");
-}
-
-TEST_F(LoggedDatagram, that_was_received_is_not_lost) {
-    connects();
-    sends(0);
-    receives(0);
-    are_ended();
-    EXPECT_EQ(answered(), "none");
-}
-
-// It need not have polled the last completions.
-TEST_F(LoggedDatagram, that_a_program_did_not_need_is_not_lost) {
-    connects();
-    sends(0);
-    wait(1500 * ms);
-    ends_with("server", R"(,"exit_status":0)");
-    EXPECT_EQ(answered(), "none");
-}
-
 TEST_F(LoggedDatagram, with_another_q_key_is_dropped) {
     connects(R"(,"q_key":7)");
     sends(0);
