@@ -45,6 +45,7 @@ util::Json requests_json(const flow::Requests& requests, bool is_sequenced) {
             {"psns", of_sequence(requests.psns)},
             {"psns_per_second", of_sequence(requests.psns_per_second)},
             {"retransmitted", of_sequence(requests.repeats)},
+            {"copied", of_sequence(requests.copies)},
             {"late", of_sequence(requests.late)},
             {"gaps", of_sequence(requests.gaps)},
             {"missing", of_sequence(requests.missing)},

@@ -89,6 +89,10 @@ std::string repeats_text(const FlowSide& side) {
     return counted(side.direction.requests.repeats, "packet");
 }
 
+std::string copies_text(const FlowSide& side) {
+    return counted(side.direction.requests.copies, "packet");
+}
+
 std::string restarts_text(const FlowSide& side) {
     return counted(side.direction.requests.restarts, "time");
 }
@@ -194,6 +198,7 @@ constexpr auto rows_behind_messages = std::to_array<FlowRow>({
     {"request PSNs", psns_text},
     {"PSN rate", rate_text},
     {"retransmitted", repeats_text, util::TextRole::Notice},
+    {"copied", copies_text},
     {"late", late_text, util::TextRole::Notice},
     {"gaps", gaps_text, util::TextRole::Notice},
     {"PSN restarts", restarts_text, util::TextRole::Notice},

@@ -10,7 +10,7 @@
 
 namespace flow {
 
-/// The requests of one direction. All counts except `packets` and `repeats` are of packets seen for
+/// The requests of one direction. All counts except `packets`, `repeats` and `copies` are of packets seen for
 /// the first time.
 struct Requests {
     std::uint64_t packets = 0;
@@ -19,6 +19,7 @@ struct Requests {
     std::uint64_t psns = 0;
     double psns_per_second = 0;  ///< 0: only one request, or PSNs are not tracked
     std::uint64_t repeats = 0;   ///< retransmissions of packets seen before
+    std::uint64_t copies = 0;    ///< seen before, with the same IPv4 identification: sent once
     std::uint64_t late = 0;      ///< seen after later ones, for the first time
     std::uint64_t gaps = 0;
     std::uint64_t missing = 0;  ///< PSNs never seen

@@ -116,6 +116,7 @@ Requests Tracker::requests(const Stream& stream) const {
             .psns = sequence.psns(),
             .psns_per_second = sequence.psns_per_second(),
             .repeats = sequence.repeats(),
+            .copies = sequence.copies(),
             .late = sequence.late(),
             .gaps = sequence.gaps().count(),
             .missing = sequence.gaps().missing(),

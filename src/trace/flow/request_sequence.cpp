@@ -23,10 +23,10 @@ void RequestSequence::expect(wire::Psn first) {
     start_ = next_ = first;
 }
 
-Novelty RequestSequence::add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
+Novelty RequestSequence::add(wire::Psn psn, std::uint32_t psns, const Arrival& arrival) {
     if (read_is_open_)
         close_open_read(psn);
-    return place(psn, psns, time_ns);
+    return place(psn, psns, arrival);
 }
 
 void RequestSequence::add_unordered(wire::Psn psn) {
@@ -36,10 +36,10 @@ void RequestSequence::add_unordered(wire::Psn psn) {
 }
 
 Novelty RequestSequence::add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen,
-                                       std::int64_t time_ns) {
+                                       const Arrival& arrival) {
     // Assume the minimum; settle_open_read() corrects it.
     const std::uint32_t least = dmalen ? read_psns(*dmalen, path_mtus.front()) : 1;
-    const Novelty seen = add(psn, least, time_ns);
+    const Novelty seen = add(psn, least, arrival);
     const bool is_open = !dmalen || read_psns(*dmalen, path_mtus.back()) != least;
     if (seen == Novelty::New && is_open) {
         read_is_open_ = true;
@@ -50,16 +50,16 @@ Novelty RequestSequence::add_open_read(wire::Psn psn, std::optional<std::uint32_
     return seen;
 }
 
-Novelty RequestSequence::place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
+Novelty RequestSequence::place(wire::Psn psn, std::uint32_t psns, const Arrival& arrival) {
     if (!started_)
         expect(psn);
     if (packets_++ == 0) {
         first_psn_ = psn;
-        first_time_ = time_ns;
+        first_time_ = arrival.t_ns;
     }
     const std::int32_t ahead = distance(next_, psn);
     if (ahead < 0 && ahead >= farthest_back())
-        return behind(psn, psns, time_ns);
+        return behind(psn, psns, arrival);
     if (ahead > longest_jump || ahead < 0) {
         restart(psn);
     } else if (ahead != 0) {
@@ -68,10 +68,12 @@ Novelty RequestSequence::place(wire::Psn psn, std::uint32_t psns, std::int64_t t
             psns_ += static_cast<std::uint32_t>(ahead);
     }
     psns_before_newest_ = psns_;
-    newest_time_ = time_ns;
+    newest_time_ = arrival.t_ns;
     psns_ += psns;
     next_ = psn + psns;
     longest_read_ = std::max(longest_read_, psns);
+    ids_.see(arrival.ip_id);
+    remember(psn, arrival.ip_id);
     return Novelty::New;
 }
 
@@ -83,15 +85,31 @@ std::int32_t RequestSequence::farthest_back() const {
     return -static_cast<std::int32_t>(std::min(reads + longest_jump, half_circle));
 }
 
-Novelty RequestSequence::behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns) {
+Novelty RequestSequence::behind(wire::Psn psn, std::uint32_t psns, const Arrival& arrival) {
     if (gaps_.fill(psn, psns)) {
         ++late_;
+        remember(psn, arrival.ip_id);
         return Novelty::Late;
     }
     ++repeats_;
-    if (time_ns - newest_time_ < soon_ns)
+    if (arrival.t_ns - newest_time_ < soon_ns)
         ++soon_repeats_;
+    if (is_copy(psn, arrival))
+        ++copies_;
+    else
+        remember(psn, arrival.ip_id);
     return Novelty::Repeat;
+}
+
+bool RequestSequence::is_copy(wire::Psn psn, const Arrival& arrival) const {
+    return std::ranges::any_of(newest_, [&](const Sent& one) {
+        return one.psn == psn && ids_.are_one(one.ip_id, arrival.ip_id, arrival.t_ns - newest_time_);
+    });
+}
+
+void RequestSequence::remember(wire::Psn psn, std::uint16_t ip_id) {
+    newest_[oldest_] = {psn, ip_id};
+    oldest_ = (oldest_ + 1) % newest_.size();
 }
 
 void RequestSequence::restart(wire::Psn psn) {

@@ -4,10 +4,12 @@
 // many PSNs as its response has packets (IBTA volume 1, 9.7.2 and 9.7.3.1).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "trace/flow/gaps.hpp"
+#include "trace/flow/packet_ids.hpp"
 #include "wire/psn.hpp"
 
 namespace flow {
@@ -21,13 +23,19 @@ constexpr std::uint32_t read_psns(std::uint32_t dmalen, PathMtu path_mtu) {
     return dmalen == 0 || path_mtu == 0 ? 1 : (dmalen - 1) / path_mtu + 1;
 }
 
+/// When a packet came, and its IPv4 identification (0: none).
+struct Arrival {
+    std::int64_t t_ns = 0;
+    std::uint16_t ip_id = 0;
+};
+
 class RequestSequence {
   public:
     /// Sets the PSN of the first request, from the connection manager.
     void expect(wire::Psn first);
 
     /// Adds a request of `psns` PSNs.
-    Novelty add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Novelty add(wire::Psn psn, std::uint32_t psns, const Arrival& arrival);
 
     /// Adds a packet whose sender uses one sequence for several receivers: records its PSN without
     /// a check.
@@ -36,7 +44,8 @@ class RequestSequence {
     /// Adds a READ request while the path MTU is unknown; `dmalen` is nullopt if the capture
     /// truncated it. The next request's PSN, the response or the path MTU determines how many PSNs
     /// it took.
-    Novelty add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
+    Novelty add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen,
+                          const Arrival& arrival);
     /// True while the number of PSNs of the newest READ is unknown.
     bool is_read_open() const { return read_is_open_; }
     /// `last`: PSN of the last response to the READ.
@@ -60,7 +69,9 @@ class RequestSequence {
     std::uint64_t psns() const { return psns_; }
     /// PSNs used per second, from the first request to the newest; 0 if no time passed.
     double psns_per_second() const;
-    std::uint64_t repeats() const { return repeats_; }
+    std::uint64_t repeats() const { return repeats_ - copies_; }
+    /// Packets that were sent once and came again.
+    std::uint64_t copies() const { return copies_; }
     std::uint64_t late() const { return late_; }
     /// Number of PSNs farther away than longest_jump.
     std::uint64_t restarts() const { return restarts_; }
@@ -69,8 +80,10 @@ class RequestSequence {
     bool is_doubled() const;
 
   private:
-    Novelty place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
-    Novelty behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Novelty place(wire::Psn psn, std::uint32_t psns, const Arrival& arrival);
+    Novelty behind(wire::Psn psn, std::uint32_t psns, const Arrival& arrival);
+    bool is_copy(wire::Psn psn, const Arrival& arrival) const;
+    void remember(wire::Psn psn, std::uint16_t ip_id);
     std::int32_t farthest_back() const;
     void restart(wire::Psn psn);
     void close_open_read(wire::Psn next_request);
@@ -91,11 +104,20 @@ class RequestSequence {
     std::uint64_t psns_before_newest_ = 0;
     std::int64_t first_time_ = 0;
     std::int64_t newest_time_ = 0;
-    std::uint64_t repeats_ = 0;
+    std::uint64_t repeats_ = 0;       // with copies
+    std::uint64_t copies_ = 0;
     std::uint64_t soon_repeats_ = 0;  // within soon_ns of the newest request
     std::uint64_t late_ = 0;
     std::uint64_t restarts_ = 0;
     Gaps gaps_;
+
+    struct Sent {
+        wire::Psn psn;
+        std::uint16_t ip_id = 0;
+    };
+    PacketIds ids_;
+    std::array<Sent, 16> newest_{};  // a copy comes soon
+    std::size_t oldest_ = 0;         // of `newest_`
 };
 
 }  // namespace flow

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "trace/flow/packet_ids.hpp"
 #include "trace/flow/request_sequence.hpp"
 #include "wire/packet.hpp"
 
@@ -66,35 +67,18 @@ struct Seen {
     std::string text() const;
 };
 
-/// Which packets of a sender are one packet, which was copied or captured twice, by their IPv4
-/// identifications.
-class PacketIds {
-  public:
-    /// Takes each packet with new data.
-    void see(const Seen& packet) {
-        if (last_ != 0 && packet.ip_id != 0)
-            (packet.ip_id == last_ ? are_equal_ : are_different_) = true;
-        last_ = packet.ip_id;
-    }
-    /// One packet was sent, and came as `first` and `second`.
-    bool are_one(const Seen& first, const Seen& second) const {
-        return are_one(first.ip_id, second, second.t_ns - first.t_ns);
-    }
-    /// `distance_ns`: between the two.
-    bool are_one(std::uint16_t first, const Seen& second, std::int64_t distance_ns) const {
-        constexpr std::int64_t soon_ns = 1'000'000;  // no timer is so short
-        return first != 0 && first == second.ip_id && !are_equal_ &&
-               (are_different_ || distance_ns < soon_ns);
-    }
-    /// Two packets were sent.
-    static bool are_two(const Seen& first, const Seen& second) {
-        return first.ip_id != 0 && second.ip_id != 0 && first.ip_id != second.ip_id;
-    }
-
-  private:
-    std::uint16_t last_ = 0;
-    bool are_different_ = false;
-    bool are_equal_ = false;  // the sender gives all packets the same identification
-};
+inline void PacketIds::see(const Seen& packet) {
+    see(packet.ip_id);
+}
+inline bool PacketIds::are_one(const Seen& first, const Seen& second) const {
+    return are_one(first.ip_id, second.ip_id, second.t_ns - first.t_ns);
+}
+inline bool PacketIds::are_one(std::uint16_t first, const Seen& second,
+                               std::int64_t distance_ns) const {
+    return are_one(first, second.ip_id, distance_ns);
+}
+inline bool PacketIds::are_two(const Seen& first, const Seen& second) {
+    return first.ip_id != 0 && second.ip_id != 0 && first.ip_id != second.ip_id;
+}
 
 }  // namespace flow

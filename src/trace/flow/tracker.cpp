@@ -175,12 +175,13 @@ Novelty Tracker::place(Stream& stream, std::int64_t time, const wire::Packet& pa
         stream.requests.add_unordered(psn);
         return Novelty::New;
     }
+    const Arrival arrival{time, packet.ipv4 ? packet.ipv4->id : std::uint16_t{0}};
     if (packet.opcode->operation != wire::Operation::RdmaReadRequest)
-        return stream.requests.add(psn, 1, time);
+        return stream.requests.add(psn, 1, arrival);
     if (stream.path_mtu == 0 || !packet.reth)
         return stream.requests.add_open_read(
-            psn, packet.reth ? std::optional(packet.reth->dmalen) : std::nullopt, time);
-    return stream.requests.add(psn, read_psns(packet.reth->dmalen, stream.path_mtu), time);
+            psn, packet.reth ? std::optional(packet.reth->dmalen) : std::nullopt, arrival);
+    return stream.requests.add(psn, read_psns(packet.reth->dmalen, stream.path_mtu), arrival);
 }
 
 void Tracker::await_answer(PoolIndex index, std::int64_t time, const wire::Packet& packet) {

@@ -112,6 +112,60 @@ TEST_F(RequestPsns, a_late_message_counts_and_a_repeated_one_does_not) {
     EXPECT_EQ(requests().packets, 4U);
 }
 
+class Identified : public RequestPsns {
+  protected:
+    void send(std::uint32_t psn, std::uint16_t id) {
+        auto made = packet(there, opcode::send_only, psn, 8);
+        made.ipv4->id = id;
+        feed_.add(made);
+    }
+    void expect(std::uint64_t repeats, std::uint64_t copies) const {
+        EXPECT_EQ(requests().repeats, repeats);
+        EXPECT_EQ(requests().copies, copies);
+    }
+};
+
+TEST_F(Identified, packets_that_come_again_are_no_retransmissions) {
+    send(100, 1);
+    send(101, 2);
+    send(100, 1);
+    send(101, 2);
+    expect(0, 2);
+}
+
+TEST_F(Identified, packets_with_another_identification_are_retransmissions) {
+    send(100, 1);
+    send(101, 2);
+    send(100, 3);
+    send(101, 4);
+    send(101, 4);
+    expect(2, 1);
+}
+
+TEST_F(Identified, packets_of_a_sender_that_uses_one_identification_are_retransmissions) {
+    send(100, 7);
+    send(101, 7);
+    feed_.wait(4'000'000);
+    send(100, 7);
+    expect(1, 0);
+}
+
+// The ring of the newest packets has lost the first one.
+TEST_F(Identified, packets_that_come_again_much_later_are_retransmissions) {
+    for (std::uint16_t n = 0; n < 20; ++n)
+        send(100U + n, n + 1);
+    send(100, 1);
+    expect(1, 0);
+}
+
+TEST_F(Identified, packets_that_come_twice_each_are_captured_twice) {
+    for (std::uint16_t n = 0; n < 5; ++n)
+        for (int copy = 0; copy < 2; ++copy)
+            send(100U + n, n + 1);
+    expect(0, 5);
+    EXPECT_TRUE(conversation().is_doubled);
+}
+
 TEST_F(RequestPsns, going_back_repeats_what_passed_and_goes_on) {
     send(100, 6);
     feed_.wait(4'000'000);
