@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,9 +70,10 @@ class Link {
         for (Cause& cause : causes_)
             complete(cause);
         const bool is_unexplained = has_failed && std::ranges::none_of(causes_, &Cause::is_fatal);
+        std::set<const LinkRecord::Done*> told;
         for (const Direction& direction : directions_)
             if (is_unexplained)
-                add(direction);
+                add(direction, told);
     }
 
   private:
@@ -79,6 +81,8 @@ class Link {
         return record_.of(direction.requester_role, direction.responder_role, direction.dest_qpn);
     }
     std::vector<const LinkRecord::Done*> to_responses(const Direction& direction) const {
+        if (!direction.is_reliable())
+            return {};
         const auto qpn = direction.requester != nullptr ? std::optional(direction.requester->qpn)
                          : direction.back != nullptr
                              ? std::optional(direction.back->key.dest_qpn)
@@ -123,12 +127,13 @@ class Link {
     }
 
     // Something failed, no rule explains it, and packets were lost or changed.
-    void add(const Direction& direction) const {
+    void add(const Direction& direction, std::set<const LinkRecord::Done*>& told) const {
         for (const auto& all : {to_requests(direction), to_responses(direction)})
             for (const LinkRecord::Done* done : all) {
                 const bool is_changed = done->what == "corrupt" || done->what == "set";
-                if (!is_changed && done->what != "drop" && done->what != "cut" &&
-                    done->what != "limit")
+                const bool is_lost =
+                    done->what == "drop" || done->what == "cut" || done->what == "limit";
+                if ((!is_changed && !is_lost) || !told.insert(done).second)
                     continue;
                 Cause& cause = add_fatal(causes_, is_changed ? Code::Corruption : Code::Loss,
                                          Certainty::Likely,

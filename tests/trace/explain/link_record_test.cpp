@@ -109,6 +109,17 @@ loss likely, fatal
 )");
 }
 
+TEST_F(LinkRecord, names_a_rule_once_for_datagrams) {
+    make_datagram_pair("server", 1, 0x11);
+    make_datagram_pair("client", 2, 0x21);
+    add(datagram(to_server, 0x21, 100));
+    add(datagram(to_client, 0x11, 100));
+    ends("client", 1);
+    acts("drop", "client", "server", 0x11);
+    EXPECT_EQ(answered(), "loss likely");
+    EXPECT_EQ(last_.causes.size(), 1U);
+}
+
 TEST_F(LinkRecord, of_a_run_without_a_failure_is_no_cause) {
     connect();
     posts_send(100, 8);
