@@ -88,7 +88,8 @@ class Lateness {
         const auto completion = fastest_completion();
         const bool is_completed_late =
             timeout_ && completion > timeout_ && late_ + answered > 0 && lost_ == 0;
-        const bool is_often = timeout_ && late_ >= (has_failed() ? 1U : 2U) && late_ >= answered;
+        const std::size_t slow = late_ - early_timers();
+        const bool is_often = timeout_ && slow >= (has_failed() ? 1U : 2U) && late_ >= answered;
         if (!is_often && !is_each && !is_slow && !is_completed_late)
             return false;
         const bool is_certain = is_slow || (is_often && late_ >= 2 && lost_ == 0);
@@ -106,6 +107,17 @@ class Lateness {
                 advice(std::max(slowest_response(course_), is_completed_late ? *completion : 0));
         causes_.push_back(std::move(cause));
         return true;
+    }
+
+    // Retransmissions whose response came within the timeout. A timer that started before the request
+    // was sent, as in Soft-RoCE, expires early.
+    std::size_t early_timers() const {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
+                return timeout_ && episode.why == Why::AnswerLate &&
+                       episode.cost_ns >= (*timeout_ + 1) / 2 &&
+                       episode.answer->t_ns - episode.first->t_ns < *timeout_ - *timeout_ / 8;
+            }));
     }
 
     std::string slow_text() const {

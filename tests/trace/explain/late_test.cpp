@@ -98,6 +98,27 @@ TEST_F(Late, of_a_message_that_was_not_complete_show_no_loss) {
     EXPECT_FALSE(has(explain::Code::Loss));
 }
 
+// {nanoseconds until the response, expected}. The timer expires after 40 ms of 67.1 ms.
+class RunningTimer : public Late,
+                     public testing::WithParamInterface<std::pair<std::int64_t, const char*>> {};
+
+TEST_P(RunningTimer, does_not_show_a_short_timeout) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 102; ++psn) {
+        send(psn);
+        wait(40 * ms);
+        send(psn);
+        wait(GetParam().first - 40 * ms);
+        ack(psn);
+        ack(psn);
+    }
+    EXPECT_EQ(answered(), GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RunningTimer,
+                         testing::Values(std::pair(50 * ms, "needless-retransmissions likely"),
+                                         std::pair(60 * ms, "timeout-too-short certain")));
+
 // {another request before it, responder's log, expected}
 class Unanswered : public Late,
                    public testing::WithParamInterface<std::tuple<bool, bool, const char*>> {};
