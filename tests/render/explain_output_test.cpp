@@ -193,14 +193,15 @@ TEST(ExplainJson, has_all_values_of_the_explanation) {
     failed.causes[0].cost_ns = 17;
     failed.causes[0].add({.frame = 0, .role = "server", .t_ns = 6, .text = "mr"});
     const util::Json advice = explain::advice(Code::WrongRkey);
-    EXPECT_EQ(render::explain_json(failed, {.has_capture = true, .logs = 2, .begin_ns = 4}),
-              R"({"failed":true,"packets":9,"logs":2,"signs":[)"
-              R"({"text":"NAK","frame":3,"t_ns":5},{"text":"no )"
-              "\xef\xbf\xbd"
-              R"( UTF-8","role":"client"}],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
-              R"("fatal":true,"where":"client → server","text":"Zero.","cost_ns":17,)"
-              R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"open":[],"advice":)" +
-                  advice.dump() + "}]}");
+    EXPECT_EQ(
+        render::explain_json(failed, {.has_capture = true, .logs = 2, .begin_ns = 4}),
+        R"({"failed":true,"packets":9,"logs":2,"signs":[)"
+        R"({"text":"NAK","frame":3,"t_ns":5},{"text":"no )"
+        "\xef\xbf\xbd"
+        R"( UTF-8","role":"client"}],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
+        R"("fatal":true,"where":"client → server","text":"Zero.","cost_ns":17,)"
+        R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"open":[],"advice":)" +
+            advice.dump() + "}]}");
     EXPECT_EQ(render::explain_json({}, {}),
               R"({"failed":false,"packets":0,"logs":0,"signs":[],"causes":[]})");
 }

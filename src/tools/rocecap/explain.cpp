@@ -162,9 +162,8 @@ void add_explain(CLI::App& app, Context& context) {
         explain_footer, explain_run);
     add_trace_arguments(*command, options->trace);
     add_place_option(*command, options->at);
-    command->add_flag(
-        "--why", options->why,
-        "Also print what each cause could have been, and the data against it");
+    command->add_flag("--why", options->why,
+                      "Also print what each cause could have been, and the data against it");
     command->add_flag("--json", options->json, "Print one JSON object instead of text");
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 
 namespace explain {
 namespace {
-
-using wire::AethKind;
 
 class Alternatives {
   public:
@@ -43,20 +42,21 @@ class Alternatives {
     struct Check {
         Code code{};
         // Returns the data that show that the packets passed; nullopt: none.
-        std::optional<std::string> (Alternatives::*passed)() const;
+        std::optional<std::string> (Alternatives::*passed)() const = nullptr;
     };
     static const std::array<Check, 6> checks;
 
     // The responder accepted a PSN: a response other than a NAK for the sequence of PSNs.
     std::optional<std::string> accepted() const {
-        for (const Seen* response : direction_.responses) {
-            if (response->is_sequence_nak())
-                continue;
-            for (const Seen* request : direction_.requests)
-                if (request->frame < response->frame && request->psn == response->psn)
-                    return fmt::format("frame {} is a response to PSN {:#08x}", response->frame,
-                                       response->psn);
-        }
+        std::unordered_map<std::uint32_t, std::uint64_t> sent;  // first frames by PSN
+        for (const Seen* request : direction_.requests)
+            sent.try_emplace(request->psn.value(), request->frame);
+        for (const Seen* response : direction_.responses)
+            if (const auto found = sent.find(response->psn.value());
+                !response->is_sequence_nak() && found != sent.end() &&
+                found->second < response->frame)
+                return fmt::format("frame {} is a response to PSN {:#08x}", response->frame,
+                                   response->psn);
         return std::nullopt;
     }
 
@@ -150,7 +150,7 @@ class Alternatives {
             return fmt::format("it is {} at both ends", requester->path_mtu);
         const auto largest = std::ranges::max_element(direction_.requests, {}, &Seen::payload);
         const Seen* answer = case_.course.last_answer;
-        if (!accepted() || !acknowledges(*answer, (*largest)->psn))
+        if (answer == nullptr || !accepted() || !acknowledges(*answer, (*largest)->psn))
             return std::nullopt;
         return fmt::format("frame {}, of the largest size, was acknowledged", (*largest)->frame);
     }
