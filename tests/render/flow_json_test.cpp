@@ -24,8 +24,8 @@ json one_latency(std::int64_t ns) {
 json no_requests() {
     json none{{"packets", 0}, {"r_keys", json::array()}, {"other_r_keys", 0}, {"unmeasured", 0}};
     for (const char* unknown :
-         {"first_psn", "last_psn", "psns", "psns_per_second", "retransmitted", "copied",
-          "late", "gaps", "missing", "restarts", "ack", "read_first", "read_last"})
+         {"first_psn", "last_psn", "psns", "psns_per_second", "retransmitted", "copied", "late",
+          "gaps", "missing", "restarts", "ack", "read_first", "read_last"})
         none[unknown] = nullptr;
     return none;
 }

@@ -15,16 +15,16 @@ namespace {
 constexpr std::uint32_t gsi_qpn = 1;
 
 std::string_view past_of(std::string_view what) {
-    constexpr auto forms = std::to_array<std::pair<std::string_view, std::string_view>>(
-        {{"drop", "dropped"},
-         {"duplicate", "duplicated"},
-         {"delay", "delayed"},
-         {"reorder", "reordered"},
-         {"corrupt", "corrupted"},
-         {"set", "changed"},
-         {"mark", "marked"},
-         {"cut", "lost (cut)"},
-         {"limit", "lost (limit)"}});
+    constexpr auto forms =
+        std::to_array<std::pair<std::string_view, std::string_view>>({{"drop", "dropped"},
+                                                                      {"duplicate", "duplicated"},
+                                                                      {"delay", "delayed"},
+                                                                      {"reorder", "reordered"},
+                                                                      {"corrupt", "corrupted"},
+                                                                      {"set", "changed"},
+                                                                      {"mark", "marked"},
+                                                                      {"cut", "lost (cut)"},
+                                                                      {"limit", "lost (limit)"}});
     const auto* const found =
         std::ranges::find(forms, what, &std::pair<std::string_view, std::string_view>::first);
     return found == forms.end() ? what : found->second;
@@ -84,9 +84,8 @@ class Link {
         if (!direction.is_reliable())
             return {};
         const auto qpn = direction.requester != nullptr ? std::optional(direction.requester->qpn)
-                         : direction.back != nullptr
-                             ? std::optional(direction.back->key.dest_qpn)
-                             : std::nullopt;
+                         : direction.back != nullptr ? std::optional(direction.back->key.dest_qpn)
+                                                     : std::nullopt;
         return qpn ? record_.of(direction.responder_role, direction.requester_role, *qpn)
                    : std::vector<const LinkRecord::Done*>();
     }
@@ -109,7 +108,8 @@ class Link {
         };
         if (cause.code == Code::CmNoAnswer) {
             take(record_.of_manager(), false);
-        } else if (const auto found = std::ranges::find(directions_, cause.where, &Direction::where);
+        } else if (const auto found =
+                       std::ranges::find(directions_, cause.where, &Direction::where);
                    found != directions_.end()) {
             take(to_requests(*found), false);
             take(to_responses(*found), true);

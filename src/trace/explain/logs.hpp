@@ -141,7 +141,7 @@ class Logs {
     std::vector<runlog::Event> notices_;
     std::map<logged::Key, std::uint64_t> cqs_;
     std::map<logged::Key, std::uint64_t> longest_receives_;  // by shared receive queue
-    std::map<std::string, std::int64_t> ends_;  // by role: its last event's time
+    std::map<std::string, std::int64_t> ends_;               // by role: its last event's time
     std::map<std::string, bool> torn_;
     std::map<std::string, std::uint64_t> statuses_;
     std::map<flow::Host, std::string, Order> hosts_;

@@ -95,8 +95,7 @@ class Programs {
     // took is unknown.
     void shared_receive(const LoggedQueuePair& pair, const Completion& error, const Post& post) {
         const auto found = std::ranges::find(directions_, &pair, &Direction::requester);
-        const LoggedQueuePair* responder =
-            found == directions_.end() ? nullptr : found->responder;
+        const LoggedQueuePair* responder = found == directions_.end() ? nullptr : found->responder;
         if (responder == nullptr || !responder->srq || !whole_.logs.is_whole(responder->role) ||
             !post.opcode.starts_with("SEND"))
             return;

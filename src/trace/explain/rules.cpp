@@ -41,9 +41,8 @@ bool Case::was_answered() const {
                     return error.status.starts_with("REM_") || error.status.starts_with("RNR_");
                 }));
     }
-    return std::ranges::any_of(direction.responses, [](const Seen* one) {
-        return !one->is_kind(wire::AethKind::Nak);
-    });
+    return std::ranges::any_of(direction.responses,
+                               [](const Seen* one) { return !one->is_kind(wire::AethKind::Nak); });
 }
 
 bool has_executed(const LoggedQueuePair& pair) {

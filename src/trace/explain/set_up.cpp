@@ -99,9 +99,8 @@ class SetUp {
         const LoggedQueuePair* responder = direction_.responder;
         if (responder == nullptr || responder->ready_ns || case_.was_answered())
             return false;
-        Cause& cause =
-            add_not_ready(fmt::format("{} never reached RTR: its state is {}.",
-                                      responder->called(), responder->state));
+        Cause& cause = add_not_ready(fmt::format("{} never reached RTR: its state is {}.",
+                                                 responder->called(), responder->state));
         cause.add(value(responder->role, "state " + responder->state));
         return true;
     }
@@ -115,10 +114,9 @@ class SetUp {
         if (responder == nullptr || !responder->ready_ns || direction_.requests.empty() ||
             *responder->ready_ns <= first + doubt_ns)
             return false;
-        Cause& cause =
-            add_not_ready(fmt::format("{} went to RTR {:.1f} ms after the first request.",
-                                      responder->called(),
-                                      static_cast<double>(*responder->ready_ns - first) / 1e6));
+        Cause& cause = add_not_ready(
+            fmt::format("{} went to RTR {:.1f} ms after the first request.", responder->called(),
+                        static_cast<double>(*responder->ready_ns - first) / 1e6));
         cause.is_fatal = !case_.was_answered();
         cause.cost_ns = *responder->ready_ns - first;
         cause.add({.role = responder->role,

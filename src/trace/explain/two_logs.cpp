@@ -67,11 +67,12 @@ class TwoLogs {
         const Completion& error = *case_.error("RETRY_EXC_ERR");
         if (!error.post)
             return false;
-        const auto is_early = [&](std::int64_t t_ns) { return t_ns + doubt_ns <= error.post->t_ns; };
+        const auto is_early = [&](std::int64_t t_ns) {
+            return t_ns + doubt_ns <= error.post->t_ns;
+        };
         const auto& notices = logs().notices();
         const auto end = std::ranges::find_if(notices, [&](const runlog::Event& event) {
-            return event.is("process_end") && event.role == responder_.role &&
-                   is_early(event.t_ns);
+            return event.is("process_end") && event.role == responder_.role && is_early(event.t_ns);
         });
         std::optional<std::int64_t> gone = responder_.failed_ns;
         if (responder_.destroyed_ns)
@@ -79,14 +80,14 @@ class TwoLogs {
         const bool is_pair = gone && is_early(*gone);
         if (!is_pair && end == notices.end())
             return false;
-        Cause& cause = add(Code::PeerGone, Certainty::Likely,
-                           is_pair ? fmt::format("{} {} before the request that has no response.",
-                                                 responder_.called(),
-                                                 gone == responder_.destroyed_ns ? "was destroyed"
-                                                                                 : "left RTS")
-                                   : fmt::format("the program of {} ended before the request that "
-                                                 "has no response.",
-                                                 spoken(direction_.to)));
+        Cause& cause = add(
+            Code::PeerGone, Certainty::Likely,
+            is_pair
+                ? fmt::format("{} {} before the request that has no response.", responder_.called(),
+                              gone == responder_.destroyed_ns ? "was destroyed" : "left RTS")
+                : fmt::format("the program of {} ended before the request that "
+                              "has no response.",
+                              spoken(direction_.to)));
         if (is_pair)
             cause.add({.role = responder_.role,
                        .t_ns = *gone,
@@ -106,10 +107,9 @@ class TwoLogs {
         if (responder_.srq || number >= requester_.posts.size() || !error.post ||
             !takes_receive(*error.post))
             return false;
-        const auto messages = static_cast<std::uint64_t>(
-            std::count_if(requester_.posts.begin(),
-                          requester_.posts.begin() + static_cast<std::ptrdiff_t>(number) + 1,
-                          takes_receive));
+        const auto messages = static_cast<std::uint64_t>(std::count_if(
+            requester_.posts.begin(),
+            requester_.posts.begin() + static_cast<std::ptrdiff_t>(number) + 1, takes_receive));
         if (responder_.received < messages)
             return false;
         Cause& cause =

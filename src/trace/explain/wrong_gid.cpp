@@ -153,9 +153,9 @@ class FailedRtr {
                                      "to it ({}).",
                                      begin, error));
         else if (!others.empty())
-            cause = &add(Code::WrongGid, Certainty::Certain,
-                         fmt::format("{}: no log of another host has this address ({}).", begin,
-                                     error));
+            cause = &add(
+                Code::WrongGid, Certainty::Certain,
+                fmt::format("{}: no log of another host has this address ({}).", begin, error));
         else if (asked != nullptr)
             cause = &add(Code::PathBroken, Certainty::Possible,
                          fmt::format("{}: its host is down or was separated from the network, or "

@@ -87,9 +87,9 @@ class WrongQpn {
             !case_.whole.logs.is_whole(direction_.responder_role) ||
             !case_.whole.logs.find(direction_.responder_role, direction_.dest_qpn).empty())
             return false;
-        Cause& cause = add(Certainty::Certain,
-                           fmt::format("{} has no queue pair {:#08x}.", spoken(direction_.to),
-                                       direction_.dest_qpn));
+        Cause& cause =
+            add(Certainty::Certain, fmt::format("{} has no queue pair {:#08x}.",
+                                                spoken(direction_.to), direction_.dest_qpn));
         constexpr std::size_t most = 5;
         for (const LoggedQueuePair& pair : case_.whole.logs.queue_pairs()) {
             if (pair.role != direction_.responder_role)
@@ -115,19 +115,16 @@ class WrongQpn {
                 fmt::format("{} is connected to queue pair {:#08x}, but the requests come from "
                             "{:#08x}.",
                             responder->called(), *responder->dest_qpn, requester->qpn));
-        cause.add(
-            value(requester->role, fmt::format("its queue pair {:#08x}", requester->qpn)));
-        cause.add(
-            value(responder->role, fmt::format("dest_qpn {:#08x}", *responder->dest_qpn)));
+        cause.add(value(requester->role, fmt::format("its queue pair {:#08x}", requester->qpn)));
+        cause.add(value(responder->role, fmt::format("dest_qpn {:#08x}", *responder->dest_qpn)));
         return true;
     }
 
     // Without the responder's log: a queue pair sends its responses to the one that it is connected to.
     bool is_answered_elsewhere() {
         const LoggedQueuePair* requester = direction_.requester;
-        if (requester == nullptr || direction_.responder != nullptr ||
-            direction_.back == nullptr || direction_.responses.empty() ||
-            has_executed(*requester))
+        if (requester == nullptr || direction_.responder != nullptr || direction_.back == nullptr ||
+            direction_.responses.empty() || has_executed(*requester))
             return false;
         const flow::StreamKey& back = direction_.back->key;
         const bool has_own_responses =
@@ -142,11 +139,11 @@ class WrongQpn {
         const bool is_idle = !others.empty() && std::ranges::all_of(others, [](const auto* other) {
             return other->posts.empty();
         });
-        Cause& cause =
-            add(is_idle ? Certainty::Certain : Certainty::Likely,
-                fmt::format("the requests come from {}, but the responses go to queue pair {:#08x}: "
-                            "the queue pair at {} is connected to that one.",
-                            requester->called(), back.dest_qpn, spoken(direction_.to)));
+        Cause& cause = add(
+            is_idle ? Certainty::Certain : Certainty::Likely,
+            fmt::format("the requests come from {}, but the responses go to queue pair {:#08x}: "
+                        "the queue pair at {} is connected to that one.",
+                        requester->called(), back.dest_qpn, spoken(direction_.to)));
         cause.add(evidence(*direction_.responses.front()));
         cause.add(value(requester->role, fmt::format("queue pair {:#08x}, dest_qpn {:#08x}",
                                                      requester->qpn, direction_.dest_qpn)));

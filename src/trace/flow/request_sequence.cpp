@@ -103,7 +103,8 @@ Novelty RequestSequence::behind(wire::Psn psn, std::uint32_t psns, const Arrival
 
 bool RequestSequence::is_copy(wire::Psn psn, const Arrival& arrival) const {
     return std::ranges::any_of(newest_, [&](const Sent& one) {
-        return one.psn == psn && ids_.are_one(one.ip_id, arrival.ip_id, arrival.t_ns - newest_time_);
+        return one.psn == psn &&
+               ids_.are_one(one.ip_id, arrival.ip_id, arrival.t_ns - newest_time_);
     });
 }
 

@@ -70,7 +70,7 @@ class RequestSequence {
     /// PSNs used per second, from the first request to the newest; 0 if no time passed.
     double psns_per_second() const;
     std::uint64_t repeats() const { return repeats_ - copies_; }
-    /// Packets that were sent once and came again.
+    /// Packets that were sent once and captured twice.
     std::uint64_t copies() const { return copies_; }
     std::uint64_t late() const { return late_; }
     /// Number of PSNs farther away than longest_jump.
@@ -104,7 +104,7 @@ class RequestSequence {
     std::uint64_t psns_before_newest_ = 0;
     std::int64_t first_time_ = 0;
     std::int64_t newest_time_ = 0;
-    std::uint64_t repeats_ = 0;       // with copies
+    std::uint64_t repeats_ = 0;  // with copies
     std::uint64_t copies_ = 0;
     std::uint64_t soon_repeats_ = 0;  // within soon_ns of the newest request
     std::uint64_t late_ = 0;

@@ -8,10 +8,9 @@ class LinkRecord : public Account {
     void acts(std::string_view what, std::string_view from, std::string_view to, std::uint32_t qpn,
               std::string_view more = "") {
         const std::string line =
-            R"({"t_ns":1,"role":"link","event":")" + std::string(what) +
-            R"(","rule":3,"text":")" + std::string(what) + R"( some packets","from":")" +
-            std::string(from) + R"(","to":")" + std::string(to) +
-            R"(","frame":1,"opcode_name":"RC SEND Only","psn":100,"dest_qpn":)" +
+            R"({"t_ns":1,"role":"link","event":")" + std::string(what) + R"(","rule":3,"text":")" +
+            std::string(what) + R"( some packets","from":")" + std::string(from) + R"(","to":")" +
+            std::string(to) + R"(","frame":1,"opcode_name":"RC SEND Only","psn":100,"dest_qpn":)" +
             std::to_string(qpn) + std::string(more) + '}';
         const auto event = runlog::from_json(line);
         ASSERT_TRUE(event) << line;

@@ -45,8 +45,9 @@ TEST_F(TwoLogs, show_that_the_peers_queue_pair_was_destroyed_before_the_request)
     posts_send(100, 8);
     completes(0, "RETRY_EXC_ERR");
     EXPECT_EQ(answered(), "peer-gone likely");
-    EXPECT_EQ(first().text, "the server's queue pair 0x000011 was destroyed before the request that "
-                            "has no response.");
+    EXPECT_EQ(first().text,
+              "the server's queue pair 0x000011 was destroyed before the request that "
+              "has no response.");
 }
 
 // The clocks of the hosts differ.
@@ -132,8 +133,9 @@ TEST_F(TwoLogs, show_more_reads_than_the_peer_accepts) {
     posts("RDMA_READ", 8);
     completes(1, "REM_INV_REQ_ERR");
     EXPECT_EQ(answered(), "read-depth likely");
-    EXPECT_EQ(first().text, "the client's queue pair 0x000021 may have 4 READs and atomics "
-                            "outstanding, and the server's queue pair 0x000011 accepts 1.");
+    EXPECT_EQ(first().text,
+              "the client's queue pair 0x000021 may have 4 READs and atomics "
+              "outstanding, and the server's queue pair 0x000011 accepts 1.");
 }
 
 class SharedReceive : public TwoLogs {
