@@ -21,6 +21,12 @@ constexpr auto needed = std::to_array<std::string_view>(
      "ibv_post_srq_recv",  "rdma_bind_addr",   "rdma_listen",     "rdma_resolve_addr",
      "rdma_resolve_route", "rdma_create_qp",   "rdma_connect",    "rdma_accept"});
 
+// ibv_reg_mr(3) is a macro, which may call one of its other forms.
+std::string_view name_of(const runlog::Event& failed) {
+    const std::string_view call = failed[key::call];
+    return call.starts_with("ibv_reg_mr_iova") ? "ibv_reg_mr" : call;
+}
+
 struct Meaning {
     std::string_view call;
     std::string_view error;
@@ -61,7 +67,7 @@ constexpr auto meanings = std::to_array<Meaning>({
     {"ibv_post_recv", "ENOMEM", "a receive queue without a free slot"},
     {"ibv_post_srq_recv", "ENOMEM", "a shared receive queue without a free slot"},
     {"rdma_bind_addr", "EADDRINUSE", "another program uses this port"},
-    {"rdma_bind_addr", "EADDRNOTAVAIL", "no interface has this address"},
+    {"rdma_bind_addr", "EADDRNOTAVAIL", "no interface has this address, or the port is in use"},
     {"rdma_bind_addr", "ENODEV", "the interface with this address has no RDMA device"},
     {"rdma_resolve_addr", "ENODEV", "the interface towards this address has no RDMA device"},
     {"rdma_resolve_addr", "ENETUNREACH", "no route leads to this address"},
@@ -103,7 +109,7 @@ void add_failed(Causes& causes, const runlog::Event& event, const std::vector<Re
 
 void add_failed(Causes& causes, const runlog::Event& event, const Logs& logs) {
     const auto meaning = std::ranges::find_if(meanings, [&](const Meaning& one) {
-        return one.call == event[key::call] && one.error == event[key::error];
+        return one.call == name_of(event) && one.error == event[key::error];
     });
     Cause& cause = add_failed(causes, event, Certainty::Certain,
                               meaning == meanings.end() ? std::string_view() : meaning->text);
@@ -115,7 +121,7 @@ void add_failed(Causes& causes, const runlog::Event& event, const Logs& logs) {
 }  // namespace
 
 bool is_failure(const runlog::Event& event, const Logs& logs) {
-    return event.is("failed") && std::ranges::find(needed, event[key::call]) != needed.end() &&
+    return event.is("failed") && std::ranges::find(needed, name_of(event)) != needed.end() &&
            !went_on(event, logs);
 }
 

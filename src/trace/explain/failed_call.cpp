@@ -155,6 +155,11 @@ class Reasons {
             state_of("RESET", "INIT");
         if (pair_ == nullptr)
             return;
+        if (pair_->srq && failed_[key::error] == "EINVAL")
+            reasons_.push_back(
+                {"its queue pair takes its receives from a shared receive queue",
+                 fmt::format("shared receive queue {} of QP {:#08x}", *pair_->srq, pair_->qpn),
+                 "Post the receives to the shared receive queue (ibv_post_srq_recv)."});
         entries(pair_->max_recv_sge, "max_recv_sge");
         const auto outstanding = failed_[key::receives_outstanding];
         const std::uint64_t most = pair_->max_recv_wr;

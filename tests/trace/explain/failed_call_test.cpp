@@ -102,6 +102,9 @@ INSTANTIATE_TEST_SUITE_P(
                   R"("qpn":33,"sges":[{"addr":1,"length":2,"lkey":3}],"more_sges":2)",
                   "3 scatter-gather entries are more than its queue pair was made for "
                   "(max_recv_sge 2)\n3 entries, max_recv_sge 2 of QP 0x000021"},
+        Exceeding{"ibv_reg_mr_iova2", R"("len":4097)",
+                  "length 4097 is more than the device allows (max_mr_size 4096)\n"
+                  "length 4097, max_mr_size 4096 of the device"},
         Exceeding{"ibv_post_send",
                   R"("qpn":33,"state":"RTS","opcode":"ATOMIC_CMP_AND_SWP","remote_va":4097)",
                   "the address 0x1001 of the atomic operation is not a multiple of 8\n"
@@ -241,6 +244,19 @@ TEST_F(FailedCall, with_a_reason_is_a_cause_beside_others) {
     EXPECT_EQ(answered(), "local-protection certain");
     ASSERT_EQ(last_.causes.size(), 2U);
     EXPECT_EQ(last_.causes[1].code, explain::Code::CallFailed);
+}
+
+TEST_F(FailedCall, that_a_macro_replaced_has_the_meaning_of_the_one_that_was_written) {
+    fails("ibv_reg_mr_iova2", R"("error":"EINVAL","access":"remote_write")");
+    EXPECT_EQ(reason(), "remote write and atomics need local write");
+}
+
+TEST_F(FailedCall, posts_a_receive_although_the_receives_are_shared) {
+    log("client", R"("event":"qp","qpn":33,"type":"RC","srq":3)");
+    fails("ibv_post_recv", R"("error":"EINVAL","qpn":33,"state":"RTS")");
+    EXPECT_EQ(reason(),
+              "its queue pair takes its receives from a shared receive queue\n"
+              "shared receive queue 3 of QP 0x000021");
 }
 
 }  // namespace explain_test
