@@ -1,6 +1,7 @@
 // Behaviour that the specification does not allow, as the check finds it.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 #include <unordered_set>
@@ -49,8 +50,8 @@ class Deviations {
         std::map<Kind, std::uint64_t> counts;
         std::vector<const Finding*> firsts;
         for (const Finding& one : findings)
-            if (is_shown(one.code) && !was_damaged(one) && ++counts[kind_of(one)] == 1 &&
-                firsts.size() < most)
+            if (is_shown(one.code) && !was_damaged(one) && !was_connected_again(one.connection) &&
+                ++counts[kind_of(one)] == 1 && firsts.size() < most)
                 firsts.push_back(&one);
         for (const Finding* first : firsts)
             add(*first, counts[kind_of(*first)] + left_out(*first), certainty);
@@ -68,6 +69,39 @@ class Deviations {
                (damaged_.contains(one.frame) ||
                 std::ranges::any_of(
                     one.because, [this](std::uint64_t frame) { return damaged_.contains(frame); }));
+    }
+
+    // A queue pair that is reset and connected again begins with another PSN, and the check takes its
+    // packets for those of the first connection.
+    bool was_connected_again(std::size_t connection) {
+        const auto [entry, is_new] = connected_again_.try_emplace(connection, false);
+        if (!is_new)
+            return entry->second;
+        const conformance::ConnectionReport& at = report_.connections[connection];
+        for (const KeptStream& stream : whole_.traffic.streams()) {
+            const bool is_forward = stream.key.src == at.from && stream.key.dst == at.to &&
+                                    at.to_qpn == stream.key.dest_qpn;
+            const bool is_backward = stream.key.src == at.to && stream.key.dst == at.from &&
+                                     at.from_qpn == stream.key.dest_qpn;
+            if (is_forward || is_backward)
+                entry->second |= has_new_psns(stream);
+        }
+        return entry->second;
+    }
+
+    static bool has_new_psns(const KeptStream& stream) {
+        constexpr std::int32_t most_outstanding = 1 << 16;
+        if (stream.forgotten != 0)
+            return false;
+        const Seen* last = nullptr;
+        for (const Seen& seen : stream.packets) {
+            if (!seen.is_request() || seen.is_damaged)
+                continue;
+            if (last != nullptr && std::abs(distance(last->psn, seen.psn)) > most_outstanding)
+                return true;
+            last = &seen;
+        }
+        return false;
     }
 
     std::uint64_t left_out(const Finding& like) const {
@@ -115,6 +149,7 @@ class Deviations {
     const conformance::Report& report_;
     Causes& causes_;
     std::unordered_set<std::uint64_t> damaged_;  // frames
+    std::map<std::size_t, bool> connected_again_;
 };
 
 }  // namespace

@@ -58,6 +58,9 @@ class Access {
 
     void by_log(const std::string& role) {
         const Region* region = region_of(role);
+        // The log has no rkey that a program derived, as for a memory window (ibv_inc_rkey(3)).
+        if (region == nullptr && as_accepted_before())
+            return;
         const std::vector<Check> checks =
             region == nullptr
                 ? without_region(role)
@@ -270,10 +273,10 @@ class Access {
             "bounds, rights, registration and protection domain is wrong.");
     }
 
-    // Without any log: the accesses with the same rkey that the responder executed before.
+    // Without the region: the accesses with the same rkey that the responder executed before.
     bool as_accepted_before() {
         if (request_.packet == nullptr)
-            return false;
+            return as_completed_before();
         const Seen* same = nullptr;       // the same bytes, in the same way
         const Seen* otherwise = nullptr;  // the same bytes, in another way
         std::uint64_t end = 0;            // of what was accepted
@@ -306,6 +309,25 @@ class Access {
             fmt::format("the responder executed accesses with this rkey before, up to {:#x}; this "
                         "one ends at {:#x}: probably behind the region.",
                         end, request_.va + request_.length));
+        return true;
+    }
+
+    // The same by the requester's log.
+    bool as_completed_before() {
+        const LoggedQueuePair* requester = case_.direction.requester;
+        if (requester == nullptr || !case_.whole.logs.is_whole(requester->role))
+            return false;
+        const auto same = std::ranges::find_if(requester->posts, [this](const Post& post) {
+            return post.is_done && post.done_ns < request_.refused_ns &&
+                   post.rkey == request_.rkey && post.remote_va <= request_.va &&
+                   post.remote_va + post.length >= request_.va + request_.length;
+        });
+        if (same == requester->posts.end())
+            return false;
+        add(Code::Deregistered, Certainty::Likely,
+            "a request for the same bytes with this rkey completed before: the region has been "
+            "deregistered or invalidated since.")
+            .add(evidence(*requester, *same));
         return true;
     }
 

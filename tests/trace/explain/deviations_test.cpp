@@ -52,6 +52,16 @@ buffer-reused likely
         << causes();
 }
 
+TEST_F(DeviationsFound, a_queue_pair_that_was_reset_begins_with_another_psn) {
+    for (const std::uint32_t psn : {9'000'000U, 100U}) {
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            send(psn + i);
+            ack(psn + i);
+        }
+    }
+    EXPECT_EQ(causes().find("deviation"), std::string::npos) << causes();
+}
+
 TEST_F(DeviationsFound, a_damaged_packet_is_not_compared) {
     connect();
     for (std::uint32_t psn = 96; psn < 100; ++psn) {

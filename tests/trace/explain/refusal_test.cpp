@@ -247,6 +247,16 @@ INSTANTIATE_TEST_SUITE_P(All, RefusalByAnotherClock,
                          testing::Values(std::pair(0, "deregistered certain"),
                                          std::pair(-1, "deregistered possible")));
 
+// The program itself chose the rkey of a memory window, and the log does not have it.
+TEST_F(Refusal, of_an_unknown_rkey_that_was_right_before) {
+    connect();
+    region("server", start, 4096, key + 1, rights);
+    write(99, start, key, 64);
+    ack(99);
+    refuse();
+    EXPECT_EQ(answered(), "deregistered likely");
+}
+
 TEST_F(Refusal, without_a_log_of_the_responder_says_which_facts_are_missing) {
     refuse();
     EXPECT_EQ(causes(), R"(
