@@ -329,7 +329,7 @@ class ConnectionManager {
         constexpr std::int64_t patience_ns = 1'000'000'000;
         const auto& notices = whole_.logs.notices();
         for (const runlog::Event& call : notices) {
-            if (!call.is("cm_call") || call[key::call] != "rdma_connect" ||
+            if (!call.is_one_of({"cm_call", "begun"}) || call[key::call] != "rdma_connect" ||
                 whole_.logs.end_of(call.role) - call.t_ns < patience_ns)
                 continue;
             const bool has_ended = std::ranges::any_of(notices, [&](const runlog::Event& event) {

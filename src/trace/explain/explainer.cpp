@@ -34,6 +34,9 @@ class Signs {
         for (const runlog::Event& event : logs.notices())
             if (explain::is_failure(event, logs) || is_notice_of_failure(event))
                 add(evidence(event));
+        for (const LoggedQueuePair& pair : logs.queue_pairs())
+            if (const Post* post = waiting(pair, logs))
+                add(evidence(pair, *post));
         ends(logs);
     }
 
@@ -42,6 +45,22 @@ class Signs {
         out_.has_failed = true;
         if (out_.signs.size() < most_signs)
             out_.signs.push_back(std::move(sign));
+    }
+
+    // A request without a completion when a signal ended the program, which had waited for it.
+    static const Post* waiting(const LoggedQueuePair& pair, const Logs& logs) {
+        constexpr std::int64_t least_ns = 2'000'000'000;
+        if (pair.failed_ns || pair.destroyed_ns || !pair.errors.empty() ||
+            !logs.is_whole(pair.role) ||
+            std::ranges::none_of(logs.notices(), [&](const runlog::Event& event) {
+                return event.role == pair.role && event.is("process_end") && event[key::signal];
+            }))
+            return nullptr;
+        const auto found = std::ranges::find_if(pair.posts, [&](const Post& post) {
+            return !post.is_done && post.is_signaled && post.has_packets() &&
+                   logs.end_of(pair.role) - post.t_ns > least_ns;
+        });
+        return found == pair.posts.end() ? nullptr : &*found;
     }
 
     // NAKs whose requests are unknown.

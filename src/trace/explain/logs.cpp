@@ -31,7 +31,7 @@ runlog::Sges sges_of(const Event& post) {
 
 bool is_notice(const Event& event) {
     return event.is_one_of({"failed", "async", "cm_event", "error", "process_end"}) ||
-           (event.is("cm_call") && event[key::call] == "rdma_connect");
+           (event.is_one_of({"cm_call", "begun"}) && event[key::call] == "rdma_connect");
 }
 
 }  // namespace

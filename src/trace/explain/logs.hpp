@@ -106,7 +106,8 @@ class Logs {
     const LoggedQueuePair* pair_at(const runlog::Event& event) const;
     const std::vector<Region>& regions() const { return regions_.all(); }
     const std::vector<Told>& told() const { return told_; }
-    /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect.
+    /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect, also those
+    /// that have not returned.
     const std::vector<runlog::Event>& notices() const { return notices_; }
     /// By role, only those that were set.
     const std::map<std::string, std::uint64_t>& statuses() const { return statuses_; }

@@ -80,14 +80,17 @@ class NoResponse {
             .add(evidence(*case_.course.last_answer));
     }
 
-    // If its host is silent too, and the capture was made elsewhere, the path may be broken.
+    // If its host is silent too, and the capture was made elsewhere, the path may be broken instead.
     void silent_queue_pair() {
-        if (!is_alive() && !case_.is_captured_at_responder())
-            return;
-        add(Code::PeerGone, Certainty::Likely,
+        const bool is_path_open = is_alive() || case_.is_captured_at_responder();
+        std::string rest = is_alive() ? ", although its host still sends" : "";
+        if (!is_path_open)
+            rest =
+                ": its program or queue pair has ended, or the path behind the capture lost all "
+                "packets. Its log, or a capture at its host, shows which";
+        add(Code::PeerGone, is_path_open ? Certainty::Likely : Certainty::Possible,
             fmt::format("{} stopped responding after frame {}{}.", direction_.target(),
-                        case_.course.last_answer->frame,
-                        is_alive() ? ", although its host still sends" : ""))
+                        case_.course.last_answer->frame, rest))
             .add(evidence(*case_.course.last_answer));
     }
 

@@ -208,7 +208,7 @@ TEST_F(FirstPsn, of_a_request_that_was_accepted_later_is_right) {
     ack(99);
     ack(100);
     repeat(101);
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "peer-gone possible");
 }
 
 TEST_F(FirstPsn, of_a_request_that_was_not_accepted_later_is_wrong) {

@@ -300,6 +300,12 @@ cm-no-answer likely, fatal
 )");
 }
 
+TEST_F(Manager, shows_a_call_that_does_not_return) {
+    log("client", R"("event":"begun","call":"rdma_connect","id":7,"qpn":33)");
+    ends_after(1000 * ms);
+    EXPECT_NE(causes().find("cm-no-answer likely, fatal"), std::string::npos);
+}
+
 TEST_F(Manager, shows_that_the_capture_has_no_request_of_a_call) {
     calls_connect();
     ends_after(1500 * ms);

@@ -20,7 +20,7 @@ TEST_F(PathOf, a_queue_pair_that_falls_silent_while_its_host_goes_on) {
     send(100);
     ack(100);
     give_up(101);
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "peer-gone possible");
     add(packet({.from = 1, .to = 2, .qpn = 0x55}, opcode::send_only, 7, 8));
     EXPECT_EQ(answered(), "peer-gone likely");
 }

@@ -92,7 +92,7 @@ TEST_F(Resolution, of_a_host_that_went_down) {
     works_and_falls_silent();
     asks(2, 1);
     asks(2, 1);
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "peer-gone possible");
     asks(2, 1);
     EXPECT_EQ(causes(), R"(
 path-broken likely, fatal
@@ -118,7 +118,7 @@ TEST_F(Resolution, of_a_host_that_replies) {
     for (int i = 0; i < 3; ++i)
         asks(2, 1);
     replies(1);
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "peer-gone possible");
 }
 
 TEST_F(Resolution, of_a_host_that_asks_for_its_peer) {
@@ -126,7 +126,7 @@ TEST_F(Resolution, of_a_host_that_asks_for_its_peer) {
     for (int i = 0; i < 3; ++i)
         asks(2, 1);
     asks(1, 2);
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "peer-gone possible");
 }
 
 TEST_F(Resolution, of_a_host_that_sends_packets) {
@@ -151,7 +151,7 @@ TEST_F(Resolution, of_the_own_address_asks_nobody) {
         add(wire_test::in_ethernet("0806",
                                    wire_test::from_hex("0001 0800 0604 0001 020000000000 00000000 "
                                                        "000000000000 c0000201")));
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "peer-gone possible");
 }
 
 }  // namespace explain_test

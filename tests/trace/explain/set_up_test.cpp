@@ -289,7 +289,7 @@ TEST_F(ConnectionSetUp, with_the_partition_that_works_is_not_examined) {
     send_with_p_key(0x8123);
     ack(100);
     repeat(101);
-    EXPECT_EQ(answered(), "unknown");
+    EXPECT_EQ(answered(), "peer-gone possible");
 }
 
 // The peer checked the request: it arrived.

@@ -29,6 +29,22 @@ TEST_F(Explained, failures_show_the_last_of_three_silent_copies) {
     EXPECT_TRUE(last_.has_failed);
 }
 
+class ExplainedEnd : public Account,
+                     public testing::WithParamInterface<std::pair<const char*, bool>> {};
+
+TEST_P(ExplainedEnd, shows_a_request_for_which_a_program_waited_when_a_signal_ended_it) {
+    connect();
+    posts("SEND", 8, R"(,"psn_first":100,"psn_last":100,"request":0,"signaled":true)");
+    wait(2100 * ms);
+    log("client", R"("event":"process_end","pid":1,)" + std::string(GetParam().first));
+    static_cast<void>(signs());
+    EXPECT_EQ(last_.has_failed, GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ExplainedEnd,
+                         testing::Values(std::pair(R"("signal":15)", true),
+                                         std::pair(R"("exit_status":0)", false)));
+
 // Of several queue pairs without any ACK, the capture does not show which belong together.
 TEST_F(Explained, failures_show_a_nak_whose_request_is_unknown) {
     for (std::uint32_t qpn = 0x11; qpn < 0x13; ++qpn)
