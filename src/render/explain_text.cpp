@@ -92,7 +92,8 @@ class ExplainText {
             return false;
         return explanation_.causes[a].code == explanation_.causes[b].code &&
                explanation_.causes[a].is_fatal == explanation_.causes[b].is_fatal &&
-               explanation_.causes[a].advice() == explanation_.causes[b].advice();
+               (code == explain::Code::TimeoutTooShort ||  // its advice has the values of one
+                explanation_.causes[a].advice() == explanation_.causes[b].advice());
     }
     bool is_leader(std::size_t i) const {
         for (std::size_t before = 0; before < i; ++before)

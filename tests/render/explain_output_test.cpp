@@ -125,6 +125,17 @@ TEST(ExplainOutput, a_failure_that_only_other_causes_precede_stays_unexplained) 
     EXPECT_EQ(text(failed, context).find(unexplained), std::string::npos);
 }
 
+TEST(ExplainOutput, connections_whose_timeouts_are_too_short_are_named_below_the_first) {
+    Explanation slow;
+    for (const char* advice : {"Set timeout to 17.", "Set timeout to 16."}) {
+        slow.causes.push_back(cause(Code::TimeoutTooShort, "Late.", "QP 1", false));
+        slow.causes.back().try_this = advice;
+    }
+    EXPECT_EQ(text(slow, {.has_capture = true, .logs = 2, .begin_ns = 0}),
+              "1. timeout-too-short (likely, not fatal)  QP 1\n   Late.\n   Also: QP 1\n"
+              "   Try: Set timeout to 17.\n");
+}
+
 TEST(ExplainOutput, connections_with_the_same_cause_are_named_below_the_first) {
     Explanation failed;
     const ExplainContext context{.has_capture = true, .logs = 2, .begin_ns = 0};
