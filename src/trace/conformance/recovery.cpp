@@ -25,7 +25,7 @@ bool acknowledges(const ObservedPacket& response, wire::Psn psn) {
 class Analysis {
   public:
     Analysis(const std::deque<Step>& steps, const Responder& responder, const Requester& requester)
-        : steps_(steps), responder_(responder), requester_(requester) {
+        : responder_(responder), requester_(requester) {
         for (const Arrival& arrival : responder.arrivals())
             if (arrival.of == Class::InOrder && !is_refused(arrival))
                 accepted_[arrival.request.psn.value()].push_back(arrival.request.frame);
@@ -257,7 +257,6 @@ class Analysis {
                one.aeth == sent.aeth;
     }
 
-    const std::deque<Step>& steps_;
     const Responder& responder_;
     const Requester& requester_;
     std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> accepted_;  // by PSN: frames
