@@ -92,7 +92,7 @@ class ExplainText {
             return false;
         return explanation_.causes[a].code == explanation_.causes[b].code &&
                explanation_.causes[a].is_fatal == explanation_.causes[b].is_fatal &&
-               (code == explain::Code::TimeoutTooShort ||  // its advice has the values of one
+               (code == explain::Code::TimeoutTooShort ||  // advice with the values of one of them
                 explanation_.causes[a].advice() == explanation_.causes[b].advice());
     }
     bool is_leader(std::size_t i) const {
