@@ -17,15 +17,11 @@ wire::LinkType link_type_of(pcap_t* handle, const std::string& what) {
 }
 
 std::string undecoded_link_type(const std::string& what, int number) {
-    constexpr int linktype_erf = 197;
-    constexpr int linktype_infiniband = 247;
     const char* name = pcap_datalink_val_to_name(number);
     return fmt::format(
         "{} holds packets of link type {} ({}), which rocecap does not decode: it decodes "
-        "Ethernet, raw IP and Linux cooked captures{}",
-        what, name != nullptr ? name : "unknown", number,
-        number == linktype_erf || number == linktype_infiniband ? "; Wireshark shows these packets"
-                                                                : "");
+        "Ethernet, InfiniBand, ERF, raw IP and Linux cooked captures",
+        what, name != nullptr ? name : "unknown", number);
 }
 
 std::optional<Frame> next_frame(pcap_t* handle, wire::LinkType link_type, const std::string& what,

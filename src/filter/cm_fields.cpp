@@ -20,6 +20,7 @@ using wire::CmSidrReq;
 using wire::IpCm;
 using wire::Mad;
 using wire::Packet;
+using wire::Smp;
 using enum Kind;
 
 Value message(const View& view) {
@@ -87,6 +88,24 @@ Value port(const View& view) {
     return service != nullptr && *service ? Value(std::uint64_t{(*service)->port}) : Value();
 }
 
+Value mad_name(const View& view) {
+    if (!view.packet.mad || view.packet.mad->is_cm())
+        return {};
+    view.scratch = view.packet.mad->text();
+    return view.scratch.empty() ? Value() : Value(std::string_view(view.scratch));
+}
+bool is_directed(const View& view) {
+    return view.packet.smp && view.packet.mad->is_directed();
+}
+template <auto Member>
+Value directed(const View& view) {
+    return is_directed(view) ? follow(*view.packet.mad, Member) : Value();
+}
+template <auto Member>
+Value directed_lid(const View& view) {
+    return is_directed(view) ? follow(*view.packet.smp, Member) : Value();
+}
+
 constexpr auto cm_table = std::to_array<Field>({
     {"mad", Present, "management datagram", has<&Packet::mad>},
     {"mad.baseversion", Hex2, "base version, 1", in<&Packet::mad, &Mad::base_version>},
@@ -100,6 +119,20 @@ constexpr auto cm_table = std::to_array<Field>({
     {"mad.attributeid", Hex4, "attribute: the message", in<&Packet::mad, &Mad::attribute_id>},
     {"mad.attributemodifier", Hex8, "attribute modifier",
      in<&Packet::mad, &Mad::attribute_modifier>},
+    {"mad.name", Text, "\"SA Get(PathRecord)\"; not of the connection manager", mad_name},
+    {"smp", Present, "subnet management packet", has<&Packet::smp>},
+    {"smp.mkey", Hex16, "management key", in<&Packet::smp, &Smp::mkey>,
+     in_wireshark("infiniband.smplid.mkey")},
+    {"smp.d", Flag, "directed route: the packet returns", directed<&Mad::is_returning>,
+     in_wireshark("infiniband.smpdirected.d")},
+    {"smp.hoppointer", Hex2, "directed route: index of the current hop",
+     directed<&Mad::hop_pointer>, in_wireshark("infiniband.smpdirected.hoppointer")},
+    {"smp.hopcount", Hex2, "directed route: number of hops", directed<&Mad::hop_count>,
+     in_wireshark("infiniband.smpdirected.hopcount")},
+    {"smp.drslid", Hex4, "directed route: LID before the first hop", directed_lid<&Smp::drslid>,
+     in_wireshark("infiniband.smpdirected.drslid")},
+    {"smp.drdlid", Hex4, "directed route: LID after the last hop", directed_lid<&Smp::drdlid>,
+     in_wireshark("infiniband.smpdirected.drdlid")},
 
     {"cm", Present, "message of the connection manager", has<&Packet::cm>},
     {"cm.message", Text, "ConnectRequest, ConnectReply, ReadyToUse, ...", message},

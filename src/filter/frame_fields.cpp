@@ -9,11 +9,13 @@ namespace filter {
 namespace {
 
 using wire::CaptureNotes;
+using wire::Erf;
 using wire::Ethernet;
 using wire::Grh;
 using wire::Ipv4;
 using wire::Ipv6;
 using wire::LinuxCooked;
+using wire::Lrh;
 using wire::Packet;
 using wire::TcpSegment;
 using wire::Udp;
@@ -90,6 +92,25 @@ constexpr auto frame_table = std::to_array<Field>({
     {"sll.pkttype", Decimal, "0 to this host, 3 to another one, 4 from this host",
      in<&Packet::sll, &LinuxCooked::packet_type>},
 
+    {"erf", Present, "ERF header, of capture cards and ibdump", has<&Packet::erf>},
+    {"erf.type", Decimal, "21 InfiniBand, 2 Ethernet", in<&Packet::erf, &Erf::type>,
+     in_wireshark("erf.types.type")},
+    {"erf.flags", Hex2, "capture interface, truncated, ...", in<&Packet::erf, &Erf::flags>},
+    {"erf.rlen", Decimal, "bytes of the record", in<&Packet::erf, &Erf::rlen>},
+    {"erf.lctr", Decimal, "records lost before this one", in<&Packet::erf, &Erf::lctr>},
+    {"erf.wlen", Decimal, "bytes of the frame on the wire", in<&Packet::erf, &Erf::wlen>},
+    {"lrh", Present, "local route header, of native InfiniBand", has<&Packet::lrh>},
+    {"lrh.vl", Hex2, "virtual lane; 0x0f: subnet management", in<&Packet::lrh, &Lrh::vl>},
+    {"lrh.lver", Decimal, "link version, 0", in<&Packet::lrh, &Lrh::lver>},
+    {"lrh.sl", Decimal, "service level", in<&Packet::lrh, &Lrh::sl>},
+    {"lrh.lnh", Hex2, "next header: 2 BTH, 3 GRH, 0 and 1 raw", in<&Packet::lrh, &Lrh::lnh>},
+    {"lrh.dlid", Decimal, "destination LID", in<&Packet::lrh, &Lrh::dlid>},
+    {"lrh.pktlen", Decimal, "words of four bytes, from the LRH to the ICRC",
+     in<&Packet::lrh, &Lrh::pktlen>},
+    {"lrh.slid", Decimal, "source LID", in<&Packet::lrh, &Lrh::slid>},
+    {"rwh", Present, "raw header, of a raw InfiniBand packet", has<&Packet::rwh>},
+    {"rwh.etype", Hex4, "EtherType", in<&Packet::rwh, &wire::Rwh::etype>},
+
     {"ip", Present, "IPv4 header", has<&Packet::ipv4>},
     {"ip.src", Kind::Ipv4, "source", in<&Packet::ipv4, &Ipv4::src>},
     {"ip.dst", Kind::Ipv4, "destination", in<&Packet::ipv4, &Ipv4::dst>},
@@ -113,7 +134,7 @@ constexpr auto frame_table = std::to_array<Field>({
     {"ipv6.plen", Decimal, "bytes after this header", in<&Packet::ipv6, &Ipv6::payload_length>},
     {"ipv6.nxt", Decimal, "next header: 17 is UDP", in<&Packet::ipv6, &Ipv6::next_header>},
     {"ipv6.hlim", Decimal, "hop limit", in<&Packet::ipv6, &Ipv6::hop_limit>},
-    {"grh", Present, "global route header, of RoCEv1", has<&Packet::grh>},
+    {"grh", Present, "global route header, of RoCEv1 and InfiniBand", has<&Packet::grh>},
     {"grh.ipver", Decimal, "version, 6", in<&Packet::grh, &Grh::ipver>},
     {"grh.tclass", Decimal, "traffic class", in<&Packet::grh, &Grh::tclass>},
     {"grh.flowlabel", Decimal, "flow label", in<&Packet::grh, &Grh::flowlabel>},

@@ -94,6 +94,14 @@ Value icrc_reason(const View& view) {
     return icrc && icrc->status == wire::IcrcStatus::Unchecked ? Value(icrc->reason) : Value();
 }
 
+Value vcrc_status(const View& view) {
+    return view.packet.vcrc ? Value(name(view.packet.vcrc->status())) : Value();
+}
+Value vcrc_computed(const View& view) {
+    const auto& vcrc = view.packet.vcrc;
+    return vcrc && vcrc->status() == wire::IcrcStatus::Bad ? to_value(vcrc->computed) : Value();
+}
+
 Value composed(const View& view, std::string text) {
     view.scratch = std::move(text);
     return std::string_view(view.scratch);
@@ -190,6 +198,11 @@ constexpr auto outcome_table = std::to_array<Field>({
      icrc_srcport, needs_icrc},
     {"icrc.hint", Text, "if bad: what makes it good", icrc_hint, needs_icrc},
     {"icrc.reason", Text, "if unchecked: the reason", icrc_reason, needs_icrc},
+    {"vcrc", Present, "variant CRC, of native InfiniBand", has<&Packet::vcrc>},
+    {"vcrc.value", Hex4, "value in the packet", in<&Packet::vcrc, &wire::Vcrc::value>,
+     in_wireshark("infiniband.variant.crc")},
+    {"vcrc.status", Text, "good, bad or unchecked", vcrc_status, needs_icrc},
+    {"vcrc.computed", Hex4, "if bad: the correct value", vcrc_computed, needs_icrc},
     {"not_roce", Text, "what the packet is instead of RoCE", not_roce},
     {"truncated", Text, "what the capture lacks of the packet", truncated},
     {"malformed", Text, "why the packet is not valid", malformed},

@@ -122,6 +122,14 @@ std::string Address::host() const {
     return std::string(digits);
 }
 
+bool Address::is_host_of(const Address& other) const {
+    const auto has_scope = [](const Address& address) {
+        return address.host().find('%') != std::string::npos;
+    };
+    return ipv6_bytes() == other.ipv6_bytes() &&
+           (host() == other.host() || !has_scope(*this) || !has_scope(other));
+}
+
 std::string Address::text() const {
     return fmt::format("{} port {}", host(), port());
 }

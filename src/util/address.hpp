@@ -35,6 +35,8 @@ class Address {
 
     /// Numeric host without the port; an IPv4-mapped IPv6 address as IPv4.
     std::string host() const;
+    /// Whether both have the same host. A link-local address without a scope is that of any interface.
+    bool is_host_of(const Address& other) const;
     /// "192.0.2.1 port 18515".
     std::string text() const;
     /// IPv6 in network byte order, IPv4 as ::ffff:192.0.2.1: the format of a RoCE GID.

@@ -149,7 +149,10 @@ void FrameDecoder::grh() {
         return reader_.fault(Fault::IpVersion, "GRH", grh.ipver);
     if (grh.nxthdr != ip_protocol::iba)
         return reader_.fault(Fault::GrhNextHeader, "GRH", grh.nxthdr);
-    reader_.end_after(grh.paylen);
+    if (!packet_.lrh)
+        reader_.end_after(grh.paylen);
+    else if (grh.paylen != reader_.left())
+        reader_.fault(Fault::GrhLength, "GRH", grh.paylen, reader_.left());
     decode_transport(reader_, cover_, packet_);
 }
 

@@ -23,6 +23,10 @@ void FrameDecoder::link(LinkType type) {
             return cooked<LinuxCooked::size2>(LinuxCooked::parse2);
         case LinkType::RawIp:
             return raw_ip();
+        case LinkType::Infiniband:
+            return infiniband();
+        case LinkType::Erf:
+            return erf();
     }
 }
 

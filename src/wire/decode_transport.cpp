@@ -67,10 +67,22 @@ std::size_t decode_payload(FrameReader& reader, Packet& packet, std::size_t with
     return padding;
 }
 
-/// Management datagrams: UD SENDs to queue pair 1.
+/// Management datagrams: UD SENDs to queue pair 1, and to queue pair 0 in native InfiniBand.
+bool is_management(const Packet& packet) {
+    return packet.opcode != nullptr && packet.opcode->transport() == Transport::Ud &&
+           (packet.bth->dest_qpn == gsi_qpn || (packet.bth->dest_qpn == smi_qpn && packet.lrh));
+}
+
+/// `data`: what follows the MAD header, at offset `at` of the frame.
+void decode_smp(util::Bytes data, std::size_t at, Packet& packet) {
+    if (data.size() < Smp::size)
+        return;
+    packet.smp = parse<Smp>(data.first<Smp::size>());
+    packet.trail.put(Header::Smp, at + Smp::size);
+}
+
 void decode_mad(FrameReader& reader, Packet& packet) {
-    if (packet.opcode == nullptr || packet.opcode->transport() != Transport::Ud ||
-        packet.bth->dest_qpn != gsi_qpn)
+    if (!is_management(packet))
         return;
     if (packet.payload_length < Mad::datagram_size)
         reader.fault(Fault::TooShort, "MAD", Mad::datagram_size, packet.payload_length);
@@ -80,6 +92,8 @@ void decode_mad(FrameReader& reader, Packet& packet) {
         return;
     packet.mad = parse<Mad>(*common);
     packet.trail.put(Header::Mad, reader.at() + Mad::size);
+    if (packet.bth->dest_qpn == smi_qpn && packet.mad->is_smp())
+        return decode_smp(payload.rest(), reader.at() + Mad::size, packet);
     const auto data = payload.take<Mad::data_size>();
     if (!data || !packet.mad->is_cm())
         return;

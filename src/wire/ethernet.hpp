@@ -19,6 +19,8 @@ enum class LinkType : std::uint8_t {
     LinuxCooked,   ///< LINKTYPE_LINUX_SLL: the "any" device of older libpcap
     LinuxCooked2,  ///< LINKTYPE_LINUX_SLL2
     RawIp,         ///< begins with an IPv4 or IPv6 header
+    Infiniband,    ///< begins with an LRH
+    Erf,           ///< begins with a record header of the Extensible Record Format
 };
 
 namespace ether_type {

@@ -1,5 +1,5 @@
 // Decodes the layers before the BTH, for the decoder only. decode_link.cpp has the link layer,
-// decode_ip.cpp the network layer and UDP. They are one class because an encapsulated packet begins
+// decode_infiniband.cpp that of InfiniBand, decode_ip.cpp the network layer and UDP. They are one class because an encapsulated packet begins
 // with a link layer again. decode_outer.hpp has the headers of encapsulations, decode_transport.hpp
 // everything from the BTH on.
 #pragma once
@@ -38,6 +38,11 @@ class FrameDecoder {
     void llc(std::uint16_t length);
     void mac_control();
     void inner(const Inner& inner);
+
+    // decode_infiniband.cpp
+    [[gnu::noinline]] void erf();
+    [[gnu::noinline]] void infiniband();
+    void raw();
 
     // decode_ip.cpp. `fragmented`: the IP version if this is the first of several fragments,
     // otherwise empty.

@@ -17,12 +17,15 @@ struct Text {
 constexpr auto texts = std::to_array<Text>({
     {"outer", "Encapsulations"},
     {"sll", "Linux cooked capture"},
+    {"erf", "ERF: extensible record format"},
     {"eth", "Ethernet"},
     {"vlan", "VLAN tag"},
     {"llc", "LLC and SNAP"},
     {"macc", "MAC control"},
     {"pause", "PAUSE"},
     {"pfc", "PFC: priority-based flow control"},
+    {"lrh", "LRH: local route header"},
+    {"rwh", "RWH: raw header"},
     {"ip", "IPv4"},
     {"ipv6", "IPv6"},
     {"grh", "GRH: global route header"},
@@ -42,10 +45,12 @@ constexpr auto texts = std::to_array<Text>({
     {"reserved", "Reserved bytes of a CNP"},
     {"mad", "MAD: management datagram"},
     {"cm", "CM: the connection manager's message"},
+    {"smp", "SMP: subnet management packet"},
     {"payload", "Payload"},
     {"pad", "Padding to four bytes"},
     {"icrc", "ICRC: invariant CRC"},
     {"rest", "Not decoded"},
+    {"vcrc", "VCRC: variant CRC"},
     {"tcp", "TCP"},
     {"data", "TCP's data"},
     {"trailer", "After the packet's end"},
@@ -73,7 +78,7 @@ std::vector<HeaderSpan> header_spans(const Packet& packet, util::Bytes frame) {
         at = end;
     };
     const auto segment = tcp_segment(packet, frame);
-    for (std::size_t index = 0; index <= static_cast<std::size_t>(Header::Rest); ++index) {
+    for (std::size_t index = 0; index <= static_cast<std::size_t>(Header::Vcrc); ++index) {
         const auto header = static_cast<Header>(index);
         const std::size_t end = packet.trail.find(header).end;
         if (header == Header::Vlan)

@@ -12,9 +12,9 @@ namespace wire {
 
 /// The key of the header's JSON object (filter/json.hpp) if it has one, static text:
 ///
-///   outer eth vlan sll llc macc pause pfc ip ipv6 grh udp
+///   outer sll erf eth vlan llc macc pause pfc lrh rwh ip ipv6 grh udp
 ///   bth rdeth dceth deth xrceth feth reth atomiceth aeth atomicacketh immdt ieth reserved
-///   mad cm payload pad icrc tcp data rest trailer
+///   mad cm smp payload pad icrc tcp data rest vcrc trailer
 std::string_view name(Header header);
 /// "BTH: base transport header", "Payload", ...: static text.
 std::string_view title(Header header);

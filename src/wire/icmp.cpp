@@ -9,9 +9,6 @@ namespace {
 
 using What = IcmpError::What;
 
-constexpr std::uint8_t icmp = 1;
-constexpr std::uint8_t icmp_v6 = 58;
-
 std::optional<What> what_of_v4(std::uint8_t type, std::uint8_t code) {
     constexpr std::uint8_t unreachable = 3;
     constexpr std::uint8_t exceeded = 11;
@@ -42,8 +39,8 @@ std::optional<What> what_of_v6(std::uint8_t type, std::uint8_t code) {
 
 std::optional<IcmpError> icmp_error(const Packet& packet, util::Bytes frame) {
     constexpr std::size_t header_size = 8;
-    const bool is_v4 = packet.ipv4 && packet.ipv4->protocol == icmp;
-    const bool is_v6 = packet.ipv6 && packet.ipv6->next_header == icmp_v6;
+    const bool is_v4 = packet.ipv4 && packet.ipv4->protocol == ip_protocol::icmp;
+    const bool is_v6 = packet.ipv6 && packet.ipv6->next_header == ip_protocol::icmp_v6;
     util::Cursor cursor(frame);
     if (packet.not_roce != NotRoce::OtherIpProtocol || (!is_v4 && !is_v6) ||
         !cursor.take(packet.trail.ip().end))

@@ -53,6 +53,15 @@ void mask_ipv6(Masked<N>& headers) {
     headers.template mask<1, 2, 3, 7>();
 }
 
+std::optional<std::uint32_t> local_icrc(util::Bytes packet) {
+    return masked_crc<Bth::size>(
+        packet.subspan(std::min(lrh_size, packet.size())), [&](auto& headers) {
+            std::ranges::copy(packet.first(lrh_size), headers.bytes.begin());
+            headers.bytes[0] |= std::byte{0xf0};  // virtual lane
+            headers.template mask<4>();
+        });
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> compute_icrc(IcrcLayout layout, util::Bytes packet) {
@@ -74,6 +83,8 @@ std::optional<std::uint32_t> compute_icrc(IcrcLayout layout, util::Bytes packet)
                 mask_ipv6(headers);
                 headers.template mask<Grh::size + 4>();
             });
+        case IcrcLayout::Lrh:
+            return local_icrc(packet);
     }
     return std::nullopt;
 }

@@ -2,7 +2,8 @@
 // A16, A17).
 //
 // It covers eight bytes of ones in place of the LRH, the network header, the UDP header, the BTH
-// and everything after it. These fields count as ones: IPv4 type of service, TTL and header
+// and everything after it. A packet of native InfiniBand has the ICRC of RoCEv1 if it has a GRH;
+// without one, the LRH is covered, except for its virtual lane (VL). These fields count as ones: IPv4 type of service, TTL and header
 // checksum; IPv6 and GRH traffic class, flow label and hop limit; the UDP checksum; the BTH's byte
 // with FECN, BECN and six reserved bits.
 #pragma once
@@ -16,14 +17,14 @@
 
 namespace wire {
 
-/// Headers before the BTH.
-enum class IcrcLayout : std::uint8_t { Ipv4Udp, Ipv6Udp, Grh };
+/// Headers before the BTH. Lrh: a local packet of native InfiniBand, without a GRH.
+enum class IcrcLayout : std::uint8_t { Ipv4Udp, Ipv6Udp, Grh, Lrh };
 
 inline constexpr std::size_t icrc_size = 4;
 
-/// `packet`: from the first byte of the IP header or GRH to the last byte before the ICRC, without
-/// IPv4 options or IPv6 extension headers. Returns the four wire bytes as a big-endian number, as
-/// Wireshark shows them; nullopt if `packet` ends before the end of its BTH.
+/// `packet`: from the first byte of the IP header, GRH or LRH to the last byte before the ICRC,
+/// without IPv4 options or IPv6 extension headers. Returns the four wire bytes as a big-endian
+/// number, as Wireshark shows them; nullopt if `packet` ends before the end of its BTH.
 std::optional<std::uint32_t> compute_icrc(IcrcLayout layout, util::Bytes packet);
 
 enum class IcrcStatus : std::uint8_t { Good, Bad, Unchecked };

@@ -14,6 +14,7 @@ namespace wire {
 
 namespace ip_protocol {
 inline constexpr std::uint8_t hop_by_hop = 0;
+inline constexpr std::uint8_t icmp = 1;
 inline constexpr std::uint8_t ipv4 = 4;  ///< IP in IP
 inline constexpr std::uint8_t tcp = 6;
 inline constexpr std::uint8_t udp = 17;
@@ -25,6 +26,7 @@ inline constexpr std::uint8_t fragment = 44;
 inline constexpr std::uint8_t gre = 47;
 inline constexpr std::uint8_t encapsulation = 50;   ///< ESP
 inline constexpr std::uint8_t authentication = 51;  ///< AH
+inline constexpr std::uint8_t icmp_v6 = 58;
 inline constexpr std::uint8_t destination_options = 60;
 inline constexpr std::uint8_t mpls = 137;  ///< RFC 4023
 }  // namespace ip_protocol

@@ -8,7 +8,7 @@
 namespace wire {
 
 std::string_view text(NotRoce reason) {
-    constexpr std::array<std::string_view, 11> texts{
+    constexpr std::array<std::string_view, 14> texts{
         "ARP",
         "MAC control",
         "another EtherType",
@@ -20,6 +20,9 @@ std::string_view text(NotRoce reason) {
         "an encapsulation that is not decoded",
         "more than 8 encapsulations",
         "neither Ethernet nor IP",
+        "a raw InfiniBand packet",
+        "an InfiniBand link packet",
+        "another type of ERF record",
     };
     return texts[static_cast<std::size_t>(reason)];
 }
@@ -62,6 +65,11 @@ std::string Malformed::text() const {
                                limit);
         case Fault::UdpLength:
             return fmt::format("UDP length is {}, but IP leaves {} bytes", value, limit);
+        case Fault::LinkVersion:
+            return fmt::format("LRH link version is {}, not 0", value);
+        case Fault::GrhLength:
+            return fmt::format("GRH payload length is {}, but the LRH leaves {} bytes", value,
+                               limit);
         case Fault::FirstFragment:
             return fmt::format("RoCE in an {} fragment, which is not reassembled", what);
         case Fault::GrhNextHeader:

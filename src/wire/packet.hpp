@@ -10,9 +10,11 @@
 #include "util/cursor.hpp"
 #include "wire/bth.hpp"
 #include "wire/cm.hpp"
+#include "wire/erf.hpp"
 #include "wire/ethernet.hpp"
 #include "wire/extension_headers.hpp"
 #include "wire/icrc.hpp"
+#include "wire/infiniband.hpp"
 #include "wire/ip.hpp"
 #include "wire/mac_control.hpp"
 #include "wire/mad.hpp"
@@ -30,11 +32,14 @@ enum class NotRoce : std::uint8_t {
     Tcp,
     OtherIpProtocol,
     OtherUdpPort,
-    LaterFragment,  ///< fragment without the UDP header: its protocol is unknown
-    Esp,            ///< encrypted
-    Encapsulation,  ///< an encapsulation that is not decoded
-    TooDeep,        ///< more than Outer::capacity encapsulations
-    Undecodable,    ///< neither Ethernet nor IP, in a tunnel known only by its UDP port
+    LaterFragment,   ///< fragment without the UDP header: its protocol is unknown
+    Esp,             ///< encrypted
+    Encapsulation,   ///< an encapsulation that is not decoded
+    TooDeep,         ///< more than Outer::capacity encapsulations
+    Undecodable,     ///< neither Ethernet nor IP, in a tunnel known only by its UDP port
+    RawInfiniband,   ///< a packet without InfiniBand's transport
+    InfinibandLink,  ///< a link packet, such as flow control
+    OtherErf,        ///< an ERF record of another type
 };
 
 /// "ARP", "TCP", "another UDP port", ...
@@ -61,6 +66,8 @@ enum class Fault : std::uint8_t {
     IpHeaderLength,     ///< IPv4 header length `value` is below 20 or past the packet's end
     LengthTooSmall,     ///< `what`'s length field is `value`, below the `limit` of its own header
     UdpLength,          ///< UDP length `value`, but IP leaves `limit`
+    LinkVersion,        ///< link version `value`, not 0
+    GrhLength,          ///< GRH payload length `value`, but the LRH leaves `limit`
     FirstFragment,      ///< RoCE in an IP fragment: not allowed, and not reassembled
     GrhNextHeader,      ///< the GRH's next header is `value`, not 0x1b
     TransportVersion,   ///< TVer `value`, not 0
@@ -87,6 +94,10 @@ struct Packet {
     std::optional<Ethernet> ethernet;
     Vlans vlans;
     std::optional<LinuxCooked> sll;
+    std::optional<Erf> erf;
+    /// Only in native InfiniBand packets, as rwh, smp and vcrc.
+    std::optional<Lrh> lrh;
+    std::optional<Rwh> rwh;
     /// The encapsulations around the packet; the headers here are those of the innermost packet.
     /// `ethernet`, `vlans` and `sll` are the last ones before it.
     std::optional<Outer> outer;
@@ -116,8 +127,10 @@ struct Packet {
     std::size_t payload_length = 0;
     std::optional<Mad> mad;
     std::optional<Cm> cm;
+    std::optional<Smp> smp;
     /// Present if all headers before it are.
     std::optional<Icrc> icrc;
+    std::optional<Vcrc> vcrc;
 
     /// Set for NotRoce::MacControl.
     std::optional<MacControl> mac_control;

@@ -16,12 +16,15 @@ namespace wire {
 enum class Header : std::uint8_t {
     Outer,  ///< all encapsulations
     Sll,
+    Erf,  ///< with extension headers
     Ethernet,
     Vlan,  ///< all tags
     Llc,   ///< with the SNAP header, and tags after it
     MacControl,
     Pause,
     Pfc,
+    Lrh,
+    Rwh,
     Ipv4,  ///< with options
     Ipv6,  ///< with extension headers
     Grh,
@@ -41,10 +44,12 @@ enum class Header : std::uint8_t {
     CnpReserved,
     Mad,
     Cm,
-    Payload,  ///< without a MAD's header and a message of the connection manager
+    Smp,
+    Payload,  ///< without a MAD's header, a message of the connection manager, and an SMP's header
     Padding,  ///< to a multiple of four bytes
     Icrc,
     Rest,  ///< not decoded: not RoCE, malformed, or a header cut by the snap length
+    Vcrc,
     // Only in header_spans(). TCP is a part of the rest.
     Tcp,  ///< with options
     TcpData,
@@ -93,7 +98,7 @@ class Trail {
     Extent ip() const { return has(Header::Ipv4) ? find(Header::Ipv4) : find(Header::Ipv6); }
 
   private:
-    std::array<std::uint32_t, static_cast<std::size_t>(Header::Rest) + 1> ends_{};  // 0: absent
+    std::array<std::uint32_t, static_cast<std::size_t>(Header::Vcrc) + 1> ends_{};  // 0: absent
 };
 
 }  // namespace wire

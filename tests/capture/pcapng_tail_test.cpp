@@ -193,7 +193,8 @@ TEST_F(PcapngTailTest, a_packet_of_another_link_type_is_refused_and_the_interfac
     add_packet(1);
     EXPECT_EQ(why(), "'" + path_ +
                          "' holds packets of link type IEEE802_11 (105), which rocecap does not "
-                         "decode: it decodes Ethernet, raw IP and Linux cooked captures.");
+                         "decode: it decodes Ethernet, InfiniBand, ERF, raw IP and Linux cooked "
+                         "captures.");
     empty();
     add_section();
     add_interface(std::nullopt, 105);
@@ -202,18 +203,6 @@ TEST_F(PcapngTailTest, a_packet_of_another_link_type_is_refused_and_the_interfac
     EXPECT_EQ(why().rfind("interface 0 of '" + path_ + "' holds packets of link type", 0), 0U)
         << why();
     EXPECT_TRUE(why().ends_with("; --interface chooses another one.")) << why();
-}
-
-TEST_F(PcapngTailTest, infiniband_and_erf_are_for_wireshark) {
-    for (const auto& [number, name] : {std::pair<std::uint16_t, const char*>{247, "INFINIBAND"},
-                                       std::pair<std::uint16_t, const char*>{197, "ERF"}}) {
-        empty();
-        add_section();
-        add_interface(std::nullopt, number);
-        add_packet(1);
-        EXPECT_NE(why().find(name), std::string::npos) << why();
-        EXPECT_TRUE(why().ends_with("; Wireshark shows these packets.")) << why();
-    }
 }
 
 TEST_F(PcapngTailTest, a_length_that_cannot_be_is_damage_and_not_waited_for) {

@@ -14,6 +14,7 @@
 #include "trace/service/capsules.hpp"
 #include "trace/service/services.hpp"
 #include "wire/encapsulations.hpp"
+#include "wire/infiniband_frames.hpp"
 
 namespace wireshark_names_test {
 
@@ -96,6 +97,11 @@ const Names only_ours{
     "icrc.right_with_srcport",
     "icrc.hint",
     "icrc.reason",
+    "vcrc",
+    "vcrc.status",
+    "vcrc.computed",
+    "mad.name",
+    "smp",
     "not_roce",
     "truncated",
     "malformed",
@@ -164,6 +170,14 @@ const Names not_decoded{
     "infiniband.cm.rej.reserved0",
     "infiniband.cm.rej.reserved1",
     "infiniband.mad.data",
+    "infiniband.lrh.reserved2",
+    "infiniband.lrh.reserved5",
+    "infiniband.smplid",
+    "infiniband.smplid.smpdata",
+    "infiniband.smpdirected",
+    "infiniband.smpdirected.smpstatus",
+    "infiniband.smpdirected.initialpath",
+    "infiniband.smpdirected.returnpath",
 };
 
 TEST(WiresharkNames, each_field_of_the_table_has_one_that_finds_it_or_is_only_ours) {
@@ -187,9 +201,10 @@ TEST(WiresharkNames, each_field_of_the_table_has_one_that_finds_it_or_is_only_ou
 TEST(WiresharkNames, each_of_a_header_that_is_decoded_is_understood) {
     if (!is_wireshark_4_0())
         GTEST_SKIP() << "the list of what is not decoded is that of Wireshark 4.0";
-    const std::string_view headers[] = {"grh",  "bth",          "rdeth",    "deth", "reth",
-                                        "aeth", "atomicacketh", "immdt",    "ieth", "atomiceth",
-                                        "mad",  "cm",           "invariant"};
+    const std::string_view headers[] = {"grh",    "bth",          "rdeth",     "deth", "reth",
+                                        "aeth",   "atomicacketh", "immdt",     "ieth", "atomiceth",
+                                        "mad",    "cm",           "invariant", "lrh",  "rwh",
+                                        "smplid", "smpdirected",  "variant"};
     std::map<std::string_view, int> found;
     for (const std::string& name : wiresharks()) {
         const std::string_view prefix = "infiniband.";
@@ -220,6 +235,14 @@ std::vector<Sample> samples() {
     for (const auto* control :
          {"8808 0001 ffff", "8808 0101 00ff 0001 0002 0003 0004 0005 0006 0007 0008"})
         all.emplace_back(wire_test::from_hex("0180c2000001 020000000002" + std::string(control)));
+    for (const std::uint8_t mgmt_class : {std::uint8_t{0x01}, std::uint8_t{0x81}})
+        all.emplace_back(
+            wire_test::erf_record(
+                21, wire_test::native_mad({.mgmt_class = mgmt_class, .class_specific = 0x0102},
+                                          wire_test::sample_payload(40), wire::smi_qpn)),
+            0, wire::LinkType::Erf);
+    all.emplace_back(wire_test::from_hex("0000 0005 0003 0006 00001123"), 0,
+                     wire::LinkType::Infiniband);
     std::mt19937_64 random(6);  // NOLINT(cert-msc51-cpp): the same packets in every run
     for (unsigned attribute = 0x10; attribute <= 0x1a; ++attribute)
         for (const auto network : wire_test::all_networks)

@@ -2,6 +2,7 @@
 // matches the packets in it.
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -282,6 +283,35 @@ TEST(WireCodes, the_fields_of_encapsulations_and_flow_control_are_in_their_table
     EXPECT_EQ(named, fields);
 }
 
+// Each field in the form "`lrh.pktlen` 4-5 bits 10-0", "`erf.type` 8 bits 6-0", "`rwh.etype` 2-3".
+TEST(WireCodes, the_fields_of_infiniband_are_where_the_table_says) {
+    const std::regex field_text("`([a-z.]+)` (\\d+)(?:-(\\d+))?(?: bits? (\\d+)(?:-(\\d+))?)?");
+    std::size_t compared = 0;
+    for (const Table* table :
+         wire_document().with_head("part | bytes | fields, as byte and bits of the part"))
+        for (const Cells& row : table->rows)
+            for (std::sregex_iterator at(row.back().begin(), row.back().end(), field_text), end;
+                 at != end; ++at) {
+                const std::smatch& found = *at;
+                SCOPED_TRACE(found.str());
+                const filter::Field* field = filter::find_field(found[1].str());
+                ASSERT_NE(field, nullptr);
+                if (field->get.place.width == 0)  // only in some SMPs
+                    continue;
+                const auto number = [&](std::size_t group, int otherwise) {
+                    return found[group].matched ? std::stoi(found[group]) : otherwise;
+                };
+                const int first = number(2, 0);
+                const int last = number(3, first);
+                const int high = number(4, 8 * (last - first) + 7);
+                const int low = number(5, found[4].matched ? high : 0);
+                EXPECT_EQ(field->get.place.bit, 8 * last + 7 - high);
+                EXPECT_EQ(field->get.place.width, high - low + 1);
+                ++compared;
+            }
+    EXPECT_EQ(compared, 14U);
+}
+
 TEST(WireCodes, no_table_of_the_document_is_left_unchecked) {
     const std::set<std::string> checked{
         "byte | bits | field | rocecap | bytes here | value here",
@@ -298,6 +328,7 @@ TEST(WireCodes, no_table_of_the_document_is_left_unchecked) {
         "what | value",
         "encapsulation | known by | header, bytes | inside | fields",
         "frame | bytes behind the EtherType | fields",
+        "part | bytes | fields, as byte and bits of the part",
         "column | what",  // explains the tables, has no codes
     };
     for (const Table& table : wire_document().tables)

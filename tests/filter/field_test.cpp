@@ -11,6 +11,7 @@
 #include "wire/cm_data.hpp"
 #include "wire/encapsulations.hpp"
 #include "wire/header_span.hpp"
+#include "wire/infiniband_frames.hpp"
 
 namespace field_test {
 
@@ -48,6 +49,28 @@ void add_carried(std::vector<Sample>& all) {
         sample.carrying(services.see(sample.view().packet));
         all.push_back(std::move(sample));
     }
+}
+
+// Adds packets of native InfiniBand, and ERF records.
+void add_infiniband(std::vector<Sample>& all) {
+    using wire::LinkType;
+    const auto local = wire_test::native_sample(*wire::find_opcode(0x0a), false, 7);
+    auto bad = local;
+    bad.back() ^= std::byte{1};
+    all.emplace_back(local, 0, LinkType::Infiniband);
+    all.emplace_back(bad, 0, LinkType::Infiniband);
+    all.emplace_back(wire_test::erf_record(21, local), 0, LinkType::Erf);
+    all.emplace_back(from_hex("0000 0005 0003 0006 00001123"), 0, LinkType::Infiniband);
+    const auto route = from_hex("1122334455667788 0102 0304");
+    for (const auto mgmt_class :
+         {wire::mgmt_class::subnet_management, wire::mgmt_class::subnet_management_directed})
+        all.emplace_back(wire_test::native_mad({.mgmt_class = mgmt_class,
+                                                .method = 1,
+                                                .status = 0x8000,
+                                                .class_specific = 0x0102,
+                                                .attribute_id = 0x11},
+                                               route, wire::smi_qpn),
+                         0, LinkType::Infiniband);
 }
 
 // Returns each variant of the headers whose fields depend on their contents, and packets that are
@@ -99,6 +122,7 @@ std::vector<Sample> samples() {
             all.emplace_back(encapsulation.wrap(write));
     all.emplace_back(wire_test::encapsulations().front().wrap(
         wire_test::in_ethernet_ipv4(47, wire_test::joined("000088be", write))));
+    add_infiniband(all);
     add_carried(all);
     return all;
 }

@@ -4,11 +4,13 @@
 
 #include "filter/sample_view.hpp"
 #include "support/allocation_count.hpp"
+#include "wire/infiniband_frames.hpp"
 
 namespace json_test {
 
 using query_test::packet_of;
 using util::Json;
+using wire_test::from_hex;
 using wire_test::Network;
 
 Json json_of(const std::vector<std::byte>& frame, std::size_t length = 0) {
@@ -190,6 +192,37 @@ TEST(PacketJson, what_is_not_roce_is_named) {
                                "truncated", "malformed"}));
     EXPECT_EQ(arp["not_roce"], "ARP");
     EXPECT_TRUE(arp["truncated"].is_null());
+}
+
+TEST(PacketJson, an_infiniband_packet_has_its_lrh_and_vcrc) {
+    const auto frame = wire_test::native_sample(*wire::find_opcode(0x11), true);
+    query_test::Sample sample(wire_test::erf_record(21, frame), 0, wire::LinkType::Erf);
+    const Json json = query_test::json_of(sample.view());
+    EXPECT_EQ(keys(json),
+              (Keys{"frame", "time", "t_ns", "len", "caplen", "erf", "lrh", "grh", "bth", "aeth",
+                    "payload_len", "icrc", "vcrc", "not_roce", "truncated", "malformed"}));
+    EXPECT_EQ(json["lrh"].dump(),
+              R"({"vl":3,"lver":0,"sl":5,"lnh":3,"dlid":69,"pktlen":17,"slid":291})");
+    EXPECT_EQ(json["vcrc"]["status"], "good");
+    EXPECT_FALSE(json["vcrc"].contains("computed"));
+}
+
+TEST(PacketJson, a_subnet_management_packet_has_its_route) {
+    wire::Mad mad{.mgmt_class = wire::mgmt_class::subnet_management_directed,
+                  .method = 1,
+                  .class_specific = 0x0102,
+                  .attribute_id = 0x11};
+    const auto json_of_mad = [&] {
+        query_test::Sample sample(
+            wire_test::native_mad(mad, from_hex("0000000000000009 0001 0002"), wire::smi_qpn), 0,
+            wire::LinkType::Infiniband);
+        return query_test::json_of(sample.view());
+    };
+    EXPECT_EQ(json_of_mad()["mad"]["name"], "SM Get(NodeInfo)");
+    EXPECT_EQ(json_of_mad()["smp"].dump(),
+              R"({"mkey":9,"d":false,"hoppointer":1,"hopcount":2,"drslid":1,"drdlid":2})");
+    mad.mgmt_class = wire::mgmt_class::subnet_management;
+    EXPECT_EQ(json_of_mad()["smp"].dump(), R"({"mkey":9})");
 }
 
 }  // namespace json_test

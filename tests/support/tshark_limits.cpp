@@ -61,12 +61,20 @@ bool is_repeated(const Field& field, const json& packet) {
 // The reasons refer to packet-infiniband.c of Wireshark 4.0. The BTH and the layers below it are
 // compared in all packets.
 std::string left_out(const Field& field, const json& packet) {
-    constexpr std::array<std::string_view, 9> behind_the_bth{"/rdeth",     "/deth", "/reth",
-                                                             "/atomiceth", "/aeth", "/atomicacketh",
-                                                             "/immdt",     "/ieth", "/icrc"};
+    constexpr std::array<std::string_view, 10> behind_the_bth{
+        "/rdeth",        "/deth",  "/reth", "/atomiceth", "/aeth",
+        "/atomicacketh", "/immdt", "/ieth", "/icrc",      "/vcrc"};
     if (field.ours == "/eth/type" && has(packet, field.ours) &&
         packet.at("eth").at("type").get<unsigned>() <= wire_max_length)
         return "an LLC frame has a length in place of an EtherType: eth.len in tshark";
+    if ((field.ours == "/len" || field.ours == "/caplen") && has(packet, "/erf"))
+        return "tshark does not count the header of an ERF record";
+    if (field.ours == "/rwh/etype" && has(packet, "/bth"))
+        return "tshark takes the beginning of a payload for a raw header";
+    if (field.ours == "/smp/d")
+        return "tshark reads the direction of a directed route from eight bytes instead of the "
+               "status "
+               "(IBTA volume 1, 14.2.1.2)";
     const std::string_view last = field.ours.substr(field.ours.rfind('/') + 1);
     if (field.ours.starts_with("/cm/") && (last == "flowlabel" || last == "pktrate"))
         return "ConnectRequest: tshark takes 12 bits for a path's flow label, which has 20 (IBTA "
@@ -89,7 +97,8 @@ std::string left_out(const Field& field, const json& packet) {
     if (field.ours.starts_with("/nvme/") && has(packet, "/bth") &&
         as_text(packet.at("bth").at("opcode_name")).find("First") != std::string::npos)
         return "tshark does not read an NVMe capsule in a SEND of several packets";
-    if (field.ours == "/icrc/value" && has(packet, "/mad") && !has(packet, "/cm"))
+    if ((field.ours == "/icrc/value" || field.ours == "/vcrc/value") && has(packet, "/mad") &&
+        !has(packet, "/cm"))
         return "tshark does not get to the ICRC behind a management datagram of a class it does "
                "not "
                "take apart";

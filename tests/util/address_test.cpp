@@ -37,6 +37,19 @@ TEST(Address, as_ipv6_it_is_what_a_gid_is) {
     EXPECT_EQ(text("2001:db8::1"), "20010db8000000000000000000000001");
 }
 
+TEST(Address, a_link_local_address_without_a_scope_is_that_of_any_interface) {
+    const auto is_same = [](const char* one, const char* other) {
+        return Address::parse(one)->is_host_of(*Address::parse(other, 18515));
+    };
+    EXPECT_TRUE(is_same("192.0.2.1", "192.0.2.1"));
+    EXPECT_TRUE(is_same("192.0.2.1", "::ffff:192.0.2.1"));
+    EXPECT_FALSE(is_same("192.0.2.1", "192.0.2.2"));
+    EXPECT_TRUE(is_same("fe80::1%lo", "fe80::1"));
+    EXPECT_TRUE(is_same("fe80::1", "fe80::1%lo"));
+    EXPECT_TRUE(is_same("fe80::1%lo", "fe80::1%lo"));
+    EXPECT_FALSE(is_same("fe80::1%lo", "fe80::1%2147483647"));
+}
+
 TEST(Address, any_accepts_both_families) {
     EXPECT_TRUE(Address::any(1).is_any());
     EXPECT_TRUE(Address::any(1).is_ipv6());

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/sample_frames.hpp"
+#include "wire/infiniband_frames.hpp"
 
 namespace mad_test {
 
@@ -111,6 +111,46 @@ TEST(Mad, methods_have_the_specifications_names) {
     EXPECT_EQ(name(0x05), "Trap()");
     EXPECT_EQ(name(0x92), "GetTableResp()");
     EXPECT_EQ(name(0x04), "method");
+}
+
+TEST(Mad, has_the_name_of_its_class_method_and_attribute) {
+    const auto text = [](std::uint8_t mgmt_class, std::uint8_t method, std::uint16_t attribute) {
+        return Mad{.mgmt_class = mgmt_class, .method = method, .attribute_id = attribute}.text();
+    };
+    EXPECT_EQ(text(0x01, 0x01, 0x0011), "SM Get(NodeInfo)");
+    EXPECT_EQ(text(0x81, 0x02, 0x0015), "SM Set(PortInfo)");
+    EXPECT_EQ(text(0x01, 0x05, 0x0002), "SM Trap(Notice)");
+    EXPECT_EQ(text(0x03, 0x12, 0x0035), "SA GetTable(PathRecord)");
+    EXPECT_EQ(text(0x04, 0x81, 0x0012), "PM GetResp(PortCounters)");
+    EXPECT_EQ(text(0x04, 0x81, 0x0001), "PM GetResp(ClassPortInfo)");
+    EXPECT_EQ(text(0x07, 0x03, 0x0010), "CM Send(ConnectRequest)");
+    EXPECT_EQ(text(0x05, 0x01, 0x0077), "BM Get(0x0077)");
+    EXPECT_EQ(text(0x0a, 0x01, 0x0011), "");
+}
+
+// A subnet management packet goes to queue pair 0, which RoCE does not have.
+TEST(Mad, to_queue_pair_0_of_infiniband_is_a_subnet_management_packet) {
+    const auto data = wire_test::from_hex("1122334455667788 0005ffff");
+    const Mad mad{.mgmt_class = wire::mgmt_class::subnet_management_directed,
+                  .class_version = 1,
+                  .method = 1,
+                  .status = 0x8000,
+                  .class_specific = 0x0102,
+                  .attribute_id = 0x11};
+    const auto frame = wire_test::native_mad(mad, data, wire::smi_qpn);
+    const auto packet = wire::decode(frame, wire::LinkType::Infiniband);
+    ASSERT_TRUE(packet.is_complete());
+    EXPECT_EQ(packet.lrh->vl, 15);
+    EXPECT_EQ(packet.mad, mad);
+    EXPECT_EQ(packet.mad->hop_pointer(), 1);
+    EXPECT_EQ(packet.mad->hop_count(), 2);
+    EXPECT_TRUE(packet.mad->is_returning());
+    EXPECT_EQ(*packet.smp, (wire::Smp{.mkey = 0x1122334455667788, .drslid = 5, .drdlid = 0xffff}));
+
+    const auto request = wire_test::cm_mad(CmAttribute::ConnectRequest, {});
+    auto roce = wire_test::cm_packet(request, wire_test::Network::Ipv4);
+    roce.bth->dest_qpn = wire::smi_qpn;
+    EXPECT_FALSE(Carried(roce).packet.mad);
 }
 
 }  // namespace mad_test

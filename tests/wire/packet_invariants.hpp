@@ -58,7 +58,8 @@ inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes
          "an incomplete packet says why"},
         {!packet.not_roce || !(packet.malformed || packet.truncated || packet.bth),
          "what is no RoCE is not judged"},
-        {networks == 1 || (networks == 0 && !packet.bth), "one network header precedes the BTH"},
+        {networks == 1 || (networks == 0 && (!packet.bth || packet.lrh)),
+         "one network header or an LRH precedes the BTH"},
         {!packet.icrc || packet.bth, "an ICRC comes behind a BTH"},
         {!packet.icrc || packet.icrc->computed.has_value() ==
                              (packet.icrc->status != wire::IcrcStatus::Unchecked),
@@ -67,6 +68,8 @@ inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes
              packet.icrc->reason.empty() == (packet.icrc->status != wire::IcrcStatus::Unchecked),
          "an unchecked ICRC says why"},
         {!packet.opcode || packet.bth, "an opcode comes from a BTH"},
+        {!packet.smp || (packet.mad && packet.lrh), "an SMP is a MAD of native InfiniBand"},
+        {!packet.vcrc || packet.lrh, "a VCRC comes behind an LRH"},
         {!packet.cm || packet.mad, "a message of the connection manager comes in a MAD"},
         {is_inside(packet.payload, frame), "the payload lies in the frame"},
         {!packet.cm || is_inside(*packet.cm, packet.payload),

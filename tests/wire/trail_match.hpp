@@ -16,10 +16,12 @@ class TrailMatch {
     bool all() const {
         using wire::Header;
         const wire::Packet& p = packet_;
-        return link() && has(Header::Outer) == p.outer.has_value() && is(Header::Ipv4, p.ipv4) &&
-               is(Header::Ipv6, p.ipv6) && is(Header::Grh, p.grh) && is(Header::Udp, p.udp) &&
-               is(Header::Bth, p.bth) && extensions() && is(Header::Mad, p.mad) &&
-               size(Header::Cm) == (p.cm ? wire::Mad::data_size : 0) && payload() && icrc();
+        return link() && has(Header::Outer) == p.outer.has_value() && is(Header::Lrh, p.lrh) &&
+               is(Header::Rwh, p.rwh) && is(Header::Ipv4, p.ipv4) && is(Header::Ipv6, p.ipv6) &&
+               is(Header::Grh, p.grh) && is(Header::Udp, p.udp) && is(Header::Bth, p.bth) &&
+               extensions() && is(Header::Mad, p.mad) &&
+               size(Header::Cm) == (p.cm ? wire::Mad::data_size : 0) && is(Header::Smp, p.smp) &&
+               vcrc() && payload() && icrc();
     }
 
   private:
@@ -46,7 +48,8 @@ class TrailMatch {
     bool link() const {
         if (packet_.outer && !has(wire::Header::Ethernet))
             return true;
-        return is(wire::Header::Ethernet, packet_.ethernet) && cooked() && tags();
+        return is(wire::Header::Ethernet, packet_.ethernet) && is(wire::Header::Erf, packet_.erf) &&
+               cooked() && tags();
     }
 
     bool cooked() const {
@@ -72,8 +75,8 @@ class TrailMatch {
     }
 
     bool payload() const {
-        const std::size_t length =
-            size(wire::Header::Mad) + size(wire::Header::Cm) + size(wire::Header::Payload);
+        const std::size_t length = size(wire::Header::Mad) + size(wire::Header::Cm) +
+                                   size(wire::Header::Smp) + size(wire::Header::Payload);
         const auto bytes = at(packet_.mad ? wire::Header::Mad : wire::Header::Payload);
         return length == (packet_.icrc ? packet_.payload_length : 0) &&
                (packet_.payload.empty() ? bytes.empty() : bytes.data() == packet_.payload.data());
@@ -81,11 +84,21 @@ class TrailMatch {
 
     bool icrc() const {
         const auto bytes = at(wire::Header::Icrc);
+        // Behind a sliced packet, the frame may go on.
         if (!packet_.icrc || !packet_.icrc->value)
-            return bytes.size() < wire::icrc_size;
+            return bytes.size() < wire::icrc_size ||
+                   (packet_.truncated && packet_.truncated->is_sliced);
         return size(wire::Header::Padding) <= packet_.bth->padcnt &&
                bytes.size() == wire::icrc_size &&
                util::be32<0>(bytes.first<wire::icrc_size>()) == packet_.icrc->value;
+    }
+
+    bool vcrc() const {
+        const auto bytes = at(wire::Header::Vcrc);
+        return packet_.vcrc
+                   ? bytes.size() == wire::vcrc_size &&
+                         util::be16<0>(bytes.first<wire::vcrc_size>()) == packet_.vcrc->value
+                   : bytes.empty();
     }
 
     const wire::Packet& packet_;

@@ -14,10 +14,14 @@ std::optional<StreamKey> StreamKey::of(const wire::Packet& packet) {
         key.src = Host::of(packet.ipv6->src);
         key.dst = Host::of(packet.ipv6->dst);
         key.network = Network::Ipv6;
-    } else {
+    } else if (packet.grh) {
         key.src = Host::of(packet.grh->sgid);
         key.dst = Host::of(packet.grh->dgid);
         key.network = Network::Grh;
+    } else {
+        key.src = Host::of_lid(packet.lrh->slid);
+        key.dst = Host::of_lid(packet.lrh->dlid);
+        key.network = Network::Lid;
     }
     key.dest_qpn = packet.bth->dest_qpn;
     key.transport =

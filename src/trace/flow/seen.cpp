@@ -33,7 +33,8 @@ Seen Seen::of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet
               .is_marked = has_congestion_mark(packet)};
     seen.hop_limit = packet.ipv4   ? packet.ipv4->ttl
                      : packet.ipv6 ? packet.ipv6->hop_limit
-                                   : packet.grh->hoplmt;
+                     : packet.grh  ? packet.grh->hoplmt
+                                   : std::uint8_t{0};
     if (packet.reth) {
         seen.va = packet.reth->va;
         seen.rkey = packet.reth->rkey;

@@ -81,4 +81,11 @@ inline bool PacketIds::are_two(const Seen& first, const Seen& second) {
     return first.ip_id != 0 && second.ip_id != 0 && first.ip_id != second.ip_id;
 }
 
+inline bool PacketIds::was_sent_before(const Seen& first, const Seen& second) const {
+    constexpr std::uint64_t half = 32'768;  // of the identifications: the count may have wrapped
+    const std::uint64_t apart =
+        first.frame > second.frame ? first.frame - second.frame : second.frame - first.frame;
+    return apart < half && was_sent_before(first.ip_id, second.ip_id);
+}
+
 }  // namespace flow

@@ -29,6 +29,11 @@ void take_gids(PacketRow& row, const wire::Grh& grh) {
     row.destination = flow::text(flow::Host::of(grh.dgid));
 }
 
+void take_lids(PacketRow& row, const wire::Lrh& lrh) {
+    row.source = wire::lid_text(lrh.slid);
+    row.destination = wire::lid_text(lrh.dlid);
+}
+
 PacketKey key_of(const wire::Packet& packet, const PacketRow& row) {
     const bool is_nak = packet.aeth && (packet.aeth->kind() == wire::AethKind::Nak ||
                                         packet.aeth->kind() == wire::AethKind::RnrNak);
@@ -94,6 +99,8 @@ PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_n
         take_addresses(row, *packet.ipv6);
     else if (packet.grh)
         take_gids(row, *packet.grh);
+    else if (packet.lrh)
+        take_lids(row, *packet.lrh);
     if (packet.bth && packet.opcode != nullptr && is_connected(*packet.opcode))
         row.key = key_of(packet, row);
     else if (packet.bth && packet.opcode != nullptr && is_programs_datagram(packet))

@@ -24,7 +24,7 @@ void add_right(util::Composer& out, std::size_t width, Write write) {
     out.append(std::string_view(text.data(), size));
 }
 
-// Appends the IP address or GID, else the MAC address, else nothing, and pads it to the column's
+// Appends the IP address or GID, else the LID or MAC address, else nothing, and pads it to the column's
 // width. A longer text widens the column.
 void add_address(util::Composer& out, const Packet& packet, bool is_source, std::size_t& width) {
     const std::size_t begin = out.size();
@@ -37,6 +37,9 @@ void add_address(util::Composer& out, const Packet& packet, bool is_source, std:
         add(packet.ipv6->src, packet.ipv6->dst);
     else if (packet.grh)
         add(packet.grh->sgid, packet.grh->dgid);
+    else if (packet.lrh)
+        out.end_at(
+            put_lid(out.room(longest_address), is_source ? packet.lrh->slid : packet.lrh->dlid));
     else if (packet.ethernet)
         add(packet.ethernet->src, packet.ethernet->dst);
     const std::size_t size = out.size() - begin;

@@ -74,6 +74,11 @@ std::uint8_t last_protocol(const Packet& packet) {
     return packet.ipv4 ? packet.ipv4->protocol : packet.ipv6 ? packet.ipv6->next_header : 0;
 }
 
+std::string raw_infiniband(const Packet& packet) {
+    return packet.rwh ? fmt::format("raw InfiniBand packet, EtherType 0x{:04x}", packet.rwh->etype)
+                      : "raw InfiniBand packet, IPv6";
+}
+
 std::string kind_inside(const Packet& packet) {
     if (!packet.not_roce)
         return packet.malformed ? "malformed before the BTH" : "truncated before the BTH";
@@ -94,6 +99,12 @@ std::string kind_inside(const Packet& packet) {
             return "later IP fragments";
         case NotRoce::Esp:
             return "ESP";
+        case NotRoce::RawInfiniband:
+            return raw_infiniband(packet);
+        case NotRoce::InfinibandLink:
+            return "InfiniBand link packets";
+        case NotRoce::OtherErf:
+            return fmt::format("ERF type {}", packet.erf->type);
         case NotRoce::Encapsulation: {
             const auto name = undecoded_encapsulation(last_ether_type(packet));
             return name.empty() ? "other encapsulations" : std::string(name);
@@ -126,6 +137,12 @@ std::string innermost_summary(const Packet& packet, util::Bytes frame) {
             if (const auto name = undecoded_encapsulation(last_ether_type(packet)); !name.empty())
                 return fmt::format("{}, which is not decoded", name);
             break;
+        case NotRoce::RawInfiniband:
+            return raw_infiniband(packet);
+        case NotRoce::InfinibandLink:
+            return "InfiniBand link packet";
+        case NotRoce::OtherErf:
+            return fmt::format("ERF type {}", packet.erf->type);
         case NotRoce::Arp:
         case NotRoce::LaterFragment:
         case NotRoce::Esp:
@@ -165,6 +182,10 @@ std::uint16_t other_number(const Packet& packet) {
                        : 0;
         case NotRoce::MacControl:
             return packet.mac_control ? packet.mac_control->opcode : 0;
+        case NotRoce::RawInfiniband:
+            return packet.rwh ? packet.rwh->etype : ether_type::ipv6;
+        case NotRoce::OtherErf:
+            return packet.erf->type;
         default:
             return 0;
     }

@@ -41,7 +41,10 @@ void add_name(util::Composer& out, const Packet& packet) {
         out.append("CM ");
         out.append(packet.cm->name());
     } else if (packet.mad) {
-        out.hex("MAD class 0x", packet.mad->mgmt_class, 2);
+        const std::string name = packet.mad->text();
+        out.append(name);
+        if (name.empty())
+            out.hex("MAD class 0x", packet.mad->mgmt_class, 2);
     } else if (packet.opcode != nullptr) {
         out.append(packet.opcode->name);
     } else {
@@ -138,6 +141,14 @@ void add_payload(util::Composer& out, const Packet& packet) {
         out.decimal(" payload ", packet.payload_length);
 }
 
+// The hop of a subnet management packet on its directed route.
+void add_route(util::Composer& out, const Packet& packet) {
+    out.decimal(" hop ", packet.mad->hop_pointer());
+    out.decimal(" of ", packet.mad->hop_count());
+    if (packet.mad->is_returning())
+        out.append(" returning");
+}
+
 void add_details(util::Composer& out, const Packet& packet) {
     if (packet.cm) {
         out.append(' ');
@@ -148,9 +159,18 @@ void add_details(util::Composer& out, const Packet& packet) {
     add_extensions(out, packet);
     if (!packet.mad)
         return add_payload(out, packet);
+    if (packet.mad->is_directed())
+        add_route(out, packet);
+    if (!packet.mad->class_label().empty())
+        return;
     out.append(' ');
     out.append(packet.mad->method_name());
     out.hex(" attribute 0x", packet.mad->attribute_id, 4);
+}
+
+std::string bad_vcrc(const Vcrc& vcrc) {
+    return fmt::format("VCRC 0x{:04x} is wrong: 0x{:04x} expected", vcrc.value,
+                       vcrc.computed.value_or(0));
 }
 
 std::string bad_icrc(const Packet& packet) {
@@ -189,6 +209,8 @@ class Summary {
     void add_problems(const Packet& packet) {
         if (packet.icrc && packet.icrc->status == IcrcStatus::Bad)
             add(util::TextRole::Bad, bad_icrc(packet));
+        if (packet.vcrc && packet.vcrc->status() == IcrcStatus::Bad)
+            add(util::TextRole::Bad, bad_vcrc(*packet.vcrc));
         // If only payload or ICRC were cut off, all headers are present and the line is complete,
         // except for a management datagram, whose message is its payload.
         const bool is_told = packet.icrc && (!packet.mad || packet.cm);

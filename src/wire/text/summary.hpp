@@ -24,8 +24,8 @@ namespace wire {
 std::string packet_summary(const Packet& packet, const util::TextStyle& style = util::TextStyle(),
                            util::Bytes frame = {});
 
-/// Appends the same text to `out`. Does not allocate for a RoCE packet that is neither the
-/// connection manager's nor malformed, once the string behind `out` is large enough.
+/// Appends the same text to `out`. Does not allocate for a RoCE packet that is neither a
+/// management datagram nor malformed, once the string behind `out` is large enough.
 void add_summary(util::Composer& out, const Packet& packet, const util::TextStyle& style,
                  util::Bytes frame);
 

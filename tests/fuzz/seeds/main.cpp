@@ -16,6 +16,7 @@
 #include "net/endpoint.hpp"
 #include "wire/cm_data.hpp"
 #include "wire/encapsulations.hpp"
+#include "wire/infiniband_frames.hpp"
 #include "wire/sample_set.hpp"
 
 namespace {
@@ -92,6 +93,21 @@ void write_packets() {
             "0000");
     add(ethernet("8808 0001 ffff"), "pause", "0000");
     add(ethernet("8808 0101 0008 0000 0000 0000 ffff 0000 0000 0000 0000"), "pfc", "0000");
+    using wire::LinkType;
+    for (const bool has_grh : {false, true})
+        add({LinkType::Infiniband, wire_test::native_sample(*wire::find_opcode(0x0a), has_grh, 5)},
+            fmt::format("infiniband_{}", has_grh ? "global" : "local"), "0000");
+    add({LinkType::Infiniband,
+         wire_test::native_mad(
+             {.mgmt_class = wire::mgmt_class::subnet_management_directed, .attribute_id = 0x11}, {},
+             wire::smi_qpn)},
+        "infiniband_smp", "0000");
+    add({LinkType::Infiniband, from_hex("0000 0005 0003 0006 00001123 0000")}, "infiniband_raw",
+        "0000");
+    const auto native = wire_test::native_sample(*wire::find_opcode(0x0c), false);
+    add({LinkType::Erf, wire_test::erf_record(0x95, native, from_hex("0300000000000002"))}, "erf",
+        "0000");
+    add({LinkType::Erf, wire_test::erf_record(2, inner, from_hex("0000"))}, "erf_ethernet", "0000");
     auto cut = chosen()[6];
     cut.bytes.resize(70);
     add(cut, "cut", "0040");

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "capture/frame.hpp"
-#include "wire/sample_frames.hpp"
+#include "wire/infiniband_frames.hpp"
 
 namespace packet_row_test {
 
@@ -30,6 +30,14 @@ TEST(PacketRow, has_rocev1_s_gids_as_the_logs_have_them) {
     const auto row = row_of(packet);
     EXPECT_EQ(row.source, "192.0.2.1");
     EXPECT_EQ(row.destination, "fe80::2");
+}
+
+TEST(PacketRow, has_the_lids_of_infiniband) {
+    const auto frame = wire_test::native_sample(*wire::find_opcode(0x0a), false, 64);
+    const auto row =
+        timeline::row_of(wire::decode(frame, wire::LinkType::Infiniband), frame, 1, {});
+    EXPECT_EQ(row.source, "LID 291");
+    EXPECT_EQ(row.destination, "LID 69");
 }
 
 }  // namespace packet_row_test

@@ -3,9 +3,10 @@
 
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "wire/sample_frames.hpp"
+#include "wire/infiniband_frames.hpp"
 
 namespace line_test {
 
@@ -121,6 +122,52 @@ TEST(ListingWidth, a_line_is_wrapped_below_the_addresses) {
         EXPECT_EQ(count > 0, line.starts_with(std::string(18, ' '))) << line;
     }
     EXPECT_GT(count, 1U);
+}
+
+TEST_F(ListingTest, infiniband_packets_have_lids_or_gids) {
+    const auto& ack = *wire::find_opcode(0x11);
+    EXPECT_EQ(rest(wire_test::native_sample(ack, false), wire::LinkType::Infiniband)
+                  .rfind("LID 291 → LID 69  RC Acknowledge", 0),
+              0U);
+    EXPECT_EQ(rest(wire_test::native_sample(ack, true), wire::LinkType::Infiniband)
+                  .rfind("2001:db8::2 → 2001:db8::1  RC Acknowledge", 0),
+              0U);
+}
+
+TEST_F(ListingTest, a_wrong_vcrc_is_reported) {
+    auto frame = wire_test::native_sample(*wire::find_opcode(0x11), false);
+    frame.back() ^= std::byte{0xff};
+    const auto vcrc = util::be16<0>(util::Bytes(frame).last<2>());
+    EXPECT_TRUE(rest(frame, wire::LinkType::Infiniband)
+                    .ends_with(fmt::format(" VCRC 0x{:04x} is wrong: 0x{:04x} expected\n", vcrc,
+                                           vcrc ^ 0xffU)));
+}
+
+TEST_F(ListingTest, a_directed_route_shows_its_hop) {
+    wire::Mad mad{.mgmt_class = wire::mgmt_class::subnet_management_directed,
+                  .method = 1,
+                  .class_specific = 0x0102,
+                  .attribute_id = 0x11};
+    const auto frame = wire_test::native_mad(mad, {}, wire::smi_qpn);
+    EXPECT_NE(rest(frame, wire::LinkType::Infiniband).find("SM Get(NodeInfo)"), std::string::npos);
+    EXPECT_TRUE(rest(frame, wire::LinkType::Infiniband).ends_with(" hop 1 of 2\n"));
+    mad.status = 0x8000;
+    EXPECT_TRUE(rest(wire_test::native_mad(mad, {}, wire::smi_qpn), wire::LinkType::Infiniband)
+                    .ends_with(" hop 1 of 2 returning\n"));
+}
+
+TEST_F(ListingTest, packets_of_infiniband_without_a_bth_are_named) {
+    const auto infiniband = [&](std::string_view hex) {
+        return rest(from_hex(hex), wire::LinkType::Infiniband);
+    };
+    EXPECT_EQ(infiniband("0000 0005 0003 0006 00001123"),
+              "LID 6 → LID 5  raw InfiniBand packet, EtherType 0x1123\n");
+    EXPECT_EQ(infiniband("0001 0005 0003 0006 60000000"),
+              "LID 6 → LID 5  raw InfiniBand packet, IPv6\n");
+    EXPECT_EQ(rest(wire_test::erf_record(25, from_hex("0000")), wire::LinkType::Erf),
+              "      →        InfiniBand link packet\n");
+    EXPECT_EQ(rest(wire_test::erf_record(1, from_hex("0000")), wire::LinkType::Erf),
+              "      →        ERF type 1\n");
 }
 
 }  // namespace line_test

@@ -115,8 +115,18 @@ TEST(SummaryFields, a_datagram_of_another_class_shows_method_and_attribute) {
     mad[1] = std::byte{0x03};  // subnet administration
     mad[3] = std::byte{0x81};
     EXPECT_EQ(summary(wire_test::cm_packet(mad, Network::Ipv4)),
-              "MAD class 0x03               psn 0x000007 qp 0x000001 q_key 0x80010000 "
-              "src-qp 0x000001 GetResp() attribute 0x0011");
+              "SA GetResp(NodeRecord)       psn 0x000007 qp 0x000001 q_key 0x80010000 "
+              "src-qp 0x000001");
+    mad[17] = std::byte{0x99};
+    mad[3] = std::byte{0x7f};
+    EXPECT_EQ(summary(wire_test::cm_packet(mad, Network::Ipv4)),
+              "SA method 0x7f(0x0099)       psn 0x000007 qp 0x000001 q_key 0x80010000 "
+              "src-qp 0x000001");
+    mad[1] = std::byte{0x0a};  // a vendor's
+    mad[3] = std::byte{0x81};
+    EXPECT_EQ(summary(wire_test::cm_packet(mad, Network::Ipv4)),
+              "MAD class 0x0a               psn 0x000007 qp 0x000001 q_key 0x80010000 "
+              "src-qp 0x000001 GetResp() attribute 0x0099");
 }
 
 }  // namespace summary_fields_test
