@@ -1,0 +1,470 @@
+#include "anonymize/frame.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "anonymize/anonymous_frame.hpp"
+#include "wire/cm_data.hpp"
+#include "wire/encapsulations.hpp"
+#include "wire/icmp.hpp"
+#include "wire/infiniband_frames.hpp"
+#include "wire/neighbour.hpp"
+#include "wire/reseal.hpp"
+#include "wire/roce_flows.hpp"
+#include "wire/sample_set.hpp"
+
+namespace frame_test {
+
+using anonymize::Anonymizer;
+using anonymize::Data;
+using wire::Header;
+using wire::LinkType;
+using wire_test::from_hex;
+using wire_test::joined;
+using wire_test::Network;
+using wire_test::Octets;
+
+Octets frame_of(std::uint8_t opcode, Network network = Network::Ipv4, std::size_t payload = 64) {
+    return wire::encode(wire_test::sample_packet(*wire::find_opcode(opcode), network, payload));
+}
+
+wire::Packet decoded(const Octets& frame) {
+    return wire::decode(frame, LinkType::Ethernet);
+}
+
+Octets result_of(Anonymizer& anonymizer, const Octets& frame) {
+    const auto result =
+        anonymize_test::anonymized(anonymizer, frame, LinkType::Ethernet, frame.size());
+    EXPECT_TRUE(result);
+    return result ? result->bytes : Octets();
+}
+Octets result_of(const Octets& frame, Data data = Data::Replaced) {
+    Anonymizer anonymizer(data);
+    return result_of(anonymizer, frame);
+}
+
+bool contains(util::Bytes bytes, util::Bytes what) {
+    return std::search(bytes.begin(), bytes.end(), what.begin(), what.end()) != bytes.end();
+}
+
+template <typename T, std::size_t N>
+void expect_gone(util::Bytes result, const std::array<T, N>& what) {
+    EXPECT_FALSE(contains(result, std::as_bytes(std::span(what)))) << testing::PrintToString(what);
+}
+
+// Every opcode over every network, every message after every link header, whole and cut.
+TEST(AnonymousFrame, has_the_same_headers_at_the_same_places) {
+    for (const auto& [link, frame] : wire_test::sample_set())
+        for (std::size_t size = 0; size <= frame.size(); ++size) {
+            Anonymizer anonymizer(Data::Replaced);
+            ASSERT_EQ(anonymize_test::problem_with(anonymizer, util::Bytes(frame).first(size), link,
+                                                   frame.size()),
+                      "")
+                << size << " of " << frame.size() << " bytes";
+        }
+}
+
+TEST(AnonymousFrame, has_none_of_the_addresses_keys_and_data) {
+    for (const wire::OpcodeInfo& opcode : wire_test::all_opcodes())
+        for (const Network network : wire_test::all_networks) {
+            auto packet = wire_test::sample_packet(opcode, network, 60);
+            packet.ethernet->src = {{0x24, 0x8a, 7, 1, 2, 3}};
+            packet.ethernet->dst = {{0x24, 0x8a, 7, 1, 2, 4}};
+            const wire::Ipv6Address src{{0xfd, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1}};
+            const wire::Ipv6Address dst{{0xfd, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2}};
+            if (packet.ipv4)
+                packet.ipv4->src = {{10, 20, 30, 40}}, packet.ipv4->dst = {{10, 20, 30, 50}};
+            if (packet.ipv6)
+                packet.ipv6->src = src, packet.ipv6->dst = dst;
+            if (packet.grh)
+                packet.grh->sgid = src, packet.grh->dgid = dst;
+            const Octets frame = wire::encode(packet);
+            const Octets result = result_of(frame);
+            EXPECT_EQ(decoded(result).icrc->status, wire::IcrcStatus::Good);
+            expect_gone(result, packet.ethernet->src.bytes);
+            expect_gone(result, packet.ethernet->dst.bytes);
+            expect_gone(result, std::array<std::uint8_t, 3>{10, 20, 30});
+            expect_gone(result, std::array<std::uint8_t, 4>{0xfd, 1, 2, 3});
+            const auto spans = wire::header_spans(decoded(frame), frame);
+            for (const wire::HeaderSpan& span : spans) {
+                using enum Header;
+                constexpr std::size_t least = 4;
+                const util::Bytes bytes = util::Bytes(frame).subspan(span.offset, span.length);
+                const bool is_hidden = span.header == Payload || span.header == ImmDt ||
+                                       span.header == AtomicAckEth || span.header == Ieth;
+                EXPECT_FALSE(is_hidden && bytes.size() >= least &&
+                             contains(result, bytes.first(least)))
+                    << wire::title(span.header);
+            }
+            // va and rkey of a RETH, va, rkey and operands of an AtomicETH.
+            expect_gone(result, std::array<std::uint8_t, 4>{0x11, 0x22, 0x33, 0x44});
+            expect_gone(result, std::array<std::uint8_t, 4>{0xde, 0xad, 0xbe, 0xef});
+            expect_gone(result, std::array<std::uint8_t, 4>{0xca, 0xfe, 0xba, 0xbe});
+            expect_gone(result, std::array<std::uint8_t, 4>{0x04, 0x05, 0x06, 0x07});
+            expect_gone(result, std::array<std::uint8_t, 4>{0x11, 0x12, 0x13, 0x14});
+        }
+}
+
+TEST(AnonymousFrame, keeps_payloads_if_it_is_told_so) {
+    for (const std::uint8_t opcode : std::to_array<std::uint8_t>({0x04, 0x05, 0x13, 0x12})) {
+        const Octets frame = frame_of(opcode);
+        const auto before = decoded(frame);
+        const Octets result = result_of(frame, Data::Kept);
+        const auto after = decoded(result);
+        EXPECT_TRUE(std::ranges::equal(before.payload, after.payload));
+        EXPECT_EQ(before.immdt, after.immdt);
+        EXPECT_EQ(before.atomic_ack_eth, after.atomic_ack_eth);
+        if (before.atomic_eth) {
+            EXPECT_EQ(before.atomic_eth->swapdt, after.atomic_eth->swapdt);
+            EXPECT_NE(before.atomic_eth->rkey, after.atomic_eth->rkey);
+        }
+    }
+}
+
+TEST(AnonymousFrame, of_a_retransmission_with_other_data_differs) {
+    Anonymizer anonymizer(Data::Replaced);
+    const auto packet_with = [](util::Bytes payload) {
+        auto packet = wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 0);
+        packet.payload = payload;
+        return wire::encode(packet);
+    };
+    Octets data(100, std::byte{1});
+    const Octets first = result_of(anonymizer, packet_with(data));
+    EXPECT_EQ(result_of(anonymizer, packet_with(data)), first);
+    data.back() = std::byte{2};
+    EXPECT_NE(result_of(anonymizer, packet_with(data)), first);
+}
+
+TEST(AnonymousFrame, has_zeros_after_the_packet_s_end) {
+    const Octets frame = joined(frame_of(0x11), from_hex("0badcafe 0badcafe"));
+    const Octets result = result_of(frame);
+    EXPECT_EQ(Octets(result.end() - 8, result.end()), Octets(8));
+}
+
+TEST(AnonymousFrame, has_zeros_in_options) {
+    auto frame = frame_of(0x04);
+    frame.insert(frame.begin() + 34, 4, std::byte{0x77});
+    frame[14] = std::byte{0x46};
+    wire_test::put16(frame, 16, frame.size() - 14);
+    const Octets result = result_of(frame);
+    EXPECT_EQ(Octets(result.begin() + 34, result.begin() + 38), Octets(4));
+    // What the ICRC covers is not specified: its value would be a checksum of the original.
+    EXPECT_EQ(Octets(result.end() - 4, result.end()), Octets(4));
+    const auto six =
+        wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv6, 64));
+    Octets extended = six;
+    const Octets extension = from_hex("11 00 77777777 7777");
+    extended.insert(extended.begin() + 54, extension.begin(), extension.end());
+    extended[20] = std::byte{60};
+    wire_test::put16(extended, 18, extended.size() - 54);
+    const Octets six_result = result_of(extended);
+    EXPECT_EQ(Octets(six_result.begin() + 54, six_result.begin() + 62),
+              from_hex("11 00 00000000 0000"));
+    EXPECT_EQ(decoded(six_result).bth, decoded(six).bth);
+}
+
+TEST(AnonymousFrame, of_the_connection_manager_has_other_addresses_and_no_private_data) {
+    wire_test::CmData request;
+    request.put(8, "0000000001064853").put(16, "268a07fffe010203").put(28, "11223344");
+    request.put(56, "00000000000000000000ffff0a141e28 00000000000000000000ffff0a141e32");
+    request.put(100, "fd0102030405060708090a0b0c0d0e01 00000000000000000000000000000000");
+    request.put(140,
+                "00 40 c455 0000000000000000000000000a141e28 0000000000000000000000000a141e32");
+    const auto frame = wire::encode(wire_test::cm_packet(
+        wire_test::cm_mad(wire::CmAttribute::ConnectRequest, request.bytes()), Network::Ipv4));
+    Anonymizer anonymizer(Data::Replaced);
+    const Octets result = result_of(anonymizer, frame);
+    const auto packet = decoded(result);
+    const auto& req = *packet.cm->as<wire::CmReq>();
+    EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
+    EXPECT_EQ(packet.deth->q_key, decoded(frame).deth->q_key);
+    EXPECT_EQ(req.ip_service->port, 0x4853);
+    EXPECT_EQ(req.ip_cm->src_port, 0xc455);
+    // The IP header's addresses are the first two.
+    EXPECT_EQ(text(req.ip_cm->src_ipv4()), "192.0.2.3");
+    EXPECT_EQ(text(req.ip_cm->dst_ipv4()), "192.0.2.4");
+    const auto gid = [&](std::size_t at) {
+        const util::Bytes data(*packet.cm->data);
+        return text(wire::Gid::at<0>(data.subspan(at).first<16>()));
+    };
+    EXPECT_EQ(gid(56), "::ffff:192.0.2.3");
+    EXPECT_EQ(gid(72), "::ffff:192.0.2.4");
+    EXPECT_EQ(gid(100), "2001:db8::1");
+    EXPECT_EQ(gid(116), "::");
+    EXPECT_TRUE(
+        std::ranges::all_of(req.private_data, [](std::byte one) { return one == std::byte{}; }));
+    EXPECT_EQ(req.private_data.size(), 92U - wire::IpCm::size);
+    expect_gone(result, std::array<std::uint8_t, 4>{0x11, 0x22, 0x33, 0x44});
+    expect_gone(result, std::array<std::uint8_t, 3>{0x07, 0xff, 0xfe});
+    expect_gone(result, std::array<std::uint8_t, 3>{10, 20, 30});
+    expect_gone(result, std::array<std::uint8_t, 4>{0xfd, 1, 2, 3});
+    const auto kept = decoded(result_of(frame, Data::Kept));
+    EXPECT_EQ(kept.cm->as<wire::CmReq>()->private_data.back(), std::byte{231});
+}
+
+// Byte n of each message is n. What stays is listed as ranges.
+TEST(AnonymousFrame, of_other_messages_has_no_information_and_no_private_data) {
+    const auto zeros_from = [](wire::CmAttribute attribute) {
+        const auto frame = wire::encode(wire_test::cm_packet(
+            wire_test::cm_mad(attribute, wire_test::CmData().bytes()), Network::Ipv4));
+        const Octets result = result_of(frame);
+        const auto packet = decoded(result);
+        const util::Bytes data(*packet.cm->data);
+        std::size_t end = data.size();
+        while (end > 0 && data[end - 1] == std::byte{})
+            --end;
+        return end;
+    };
+    using enum wire::CmAttribute;
+    EXPECT_EQ(zeros_from(ConnectReject), 12U);
+    EXPECT_EQ(zeros_from(ConnectReply), 36U);
+    EXPECT_EQ(zeros_from(ReadyToUse), 8U);
+    EXPECT_EQ(zeros_from(DisconnectRequest), 12U);
+    EXPECT_EQ(zeros_from(MsgRcptAck), 10U);
+    EXPECT_EQ(zeros_from(ServiceIdResReq), 16U);
+    EXPECT_EQ(zeros_from(ServiceIdResReqResp), 24U);
+    EXPECT_EQ(zeros_from(LoadAlternatePath), 64U);
+    EXPECT_EQ(zeros_from(AlternatePathResponse), 12U);
+    EXPECT_EQ(zeros_from(ClassPortInfo), 0U);
+}
+
+TEST(AnonymousFrame, stays_wrong_where_it_was) {
+    auto frame = frame_of(0x04);
+    frame.back() ^= std::byte{1};  // the ICRC
+    frame[25] ^= std::byte{1};     // the IP checksum
+    frame[40] ^= std::byte{0x10};  // the UDP checksum
+    const Octets result = result_of(frame);
+    const auto packet = decoded(result);
+    EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Bad);
+    EXPECT_NE(packet.ipv4->checksum,
+              wire::right_ip_checksum(packet.trail.find(Header::Ipv4).of(result)));
+    EXPECT_NE(packet.udp->checksum, wire::right_udp_checksum(result, packet.trail));
+    EXPECT_NE(packet.ipv4->checksum, 0);
+}
+
+TEST(AnonymousFrame, keeps_checksums_of_zero) {
+    auto frame = frame_of(0x04);
+    for (const std::size_t at : {24U, 40U})
+        wire_test::put16(frame, at, 0);
+    std::fill(frame.end() - 4, frame.end(), std::byte{0});
+    const auto packet = decoded(result_of(frame));
+    EXPECT_EQ(packet.ipv4->checksum, 0);
+    EXPECT_EQ(packet.udp->checksum, 0);
+    EXPECT_EQ(packet.icrc->value, 0U);
+}
+
+// The sum of a cut datagram cannot be computed, and the old one depends on the addresses.
+TEST(AnonymousFrame, that_is_cut_has_no_udp_checksum) {
+    const auto frame = frame_of(0x04);
+    Anonymizer anonymizer(Data::Replaced);
+    const auto cut = anonymize_test::anonymized(anonymizer, util::Bytes(frame).first(80),
+                                                LinkType::Ethernet, frame.size());
+    ASSERT_TRUE(cut);
+    EXPECT_EQ(decoded(cut->bytes).udp->checksum, 0);
+}
+
+// With the same mistake again, the flow's later packets have the same hint.
+std::string hint_of(wire::RoceFlows& flows, const Octets& frame) {
+    const auto packet = flows.decode(frame, LinkType::Ethernet, frame.size());
+    return packet.icrc && packet.icrc->hint != nullptr ? packet.icrc->hint->text() : "none";
+}
+
+void expect_hint(const Octets& frame, const std::string& before, const std::string& after) {
+    wire::RoceFlows flows;
+    wire::RoceFlows later;
+    Anonymizer anonymizer(Data::Replaced);
+    auto known = wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 5);
+    known.ipv4->src = {{10, 20, 30, 40}};
+    for (const Octets& one : {wire::encode(known), frame}) {
+        const auto packet = flows.decode(one, LinkType::Ethernet, one.size());
+        const auto result = anonymizer.frame(packet, one, LinkType::Ethernet);
+        ASSERT_TRUE(result);
+        const Octets bytes(result->bytes.begin(), result->bytes.end());
+        if (one == frame) {
+            EXPECT_EQ(packet.icrc->hint != nullptr ? packet.icrc->hint->text() : "none", before);
+            EXPECT_EQ(hint_of(later, bytes), after);
+        } else {
+            EXPECT_EQ(hint_of(later, bytes), "none");
+        }
+    }
+}
+
+void put_icrc(Octets& frame, std::uint32_t icrc, std::size_t early = 0) {
+    util::put_be32<0>(std::span(frame).subspan(frame.size() - 4 - early).first<4>(), icrc);
+}
+
+TEST(AnonymousFrame, has_the_hint_of_a_translated_address) {
+    auto packet = wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 5);
+    packet.ipv4->src = {{10, 20, 30, 40}};
+    auto frame = wire::encode(packet);
+    const auto icrc = *decoded(frame).icrc->value;
+    frame[26] = std::byte{172};  // 172.20.30.40
+    put_icrc(frame, icrc);
+    expect_hint(frame, "right with source address 10.20.30.40",
+                "right with source address 192.0.2.1");
+}
+
+TEST(AnonymousFrame, has_the_hint_of_a_changed_port) {
+    auto frame = frame_of(0x04);
+    frame[35] ^= std::byte{0x40};
+    expect_hint(frame, "right with UDP source port 49443", "right with UDP source port 49443");
+}
+
+TEST(AnonymousFrame, has_the_hint_of_a_misplaced_icrc) {
+    for (const std::size_t early : {1U, 2U, 3U}) {
+        auto frame = frame_of(0x04, Network::Ipv4, 8 - early);
+        auto trail = decoded(frame).trail;
+        const auto end = static_cast<std::uint32_t>(frame.size() - 4 - early);
+        trail.put(Header::Padding, end);
+        trail.put(Header::Icrc, end + 4);
+        const std::uint32_t icrc = *wire::right_icrc(frame, trail);
+        Octets misplaced = frame;
+        put_icrc(misplaced, icrc, early);
+        std::fill(misplaced.end() - static_cast<std::ptrdiff_t>(early), misplaced.end(),
+                  std::byte{});
+        const std::string bytes = early == 1 ? "one byte" : std::to_string(early) + " bytes";
+        expect_hint(misplaced, "right " + bytes + " earlier, before the padding",
+                    "right " + bytes + " earlier, before the padding");
+        put_icrc(frame, icrc);
+        expect_hint(frame, "right without the " + bytes + " before it",
+                    "right without the " + bytes + " before it");
+    }
+}
+
+TEST(AnonymousFrame, is_the_innermost_packet_without_encapsulations) {
+    const auto inner = frame_of(0x0a);
+    for (const auto& encapsulation : wire_test::encapsulations()) {
+        if (encapsulation.text.empty())
+            continue;
+        const Octets frame = encapsulation.wrap(inner);
+        Anonymizer anonymizer(Data::Replaced);
+        const auto result =
+            anonymize_test::anonymized(anonymizer, frame, LinkType::Ethernet, frame.size());
+        ASSERT_TRUE(result) << encapsulation.name;
+        const auto packet = wire::decode(result->bytes, result->link);
+        EXPECT_FALSE(packet.outer);
+        EXPECT_EQ(packet.bth, decoded(inner).bth) << encapsulation.name;
+        EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
+    }
+}
+
+TEST(AnonymousFrame, of_other_protocols_is_none) {
+    Anonymizer anonymizer(Data::Replaced);
+    for (const char* rest :
+         {"88cc 0207",
+          "0800 45000028 00010000 40060000 c0000202 c0000201 b26e 4853 0001 0002 5018 0100",
+          "0800 4500001c 00010000 40110000 c0000202 c0000201 b26e 0035 0008 0000",
+          "0800 4500001c 00010010 40110000 c0000202 c0000201 b26e 12b7 0008 0000",
+          "0800 45000014 00010000 40010000 c0000202 c0000201 0b00 0000 0000 0000"}) {
+        const Octets frame = joined("020000000001 020000000002", from_hex(rest));
+        EXPECT_FALSE(
+            anonymize_test::anonymized(anonymizer, frame, LinkType::Ethernet, frame.size()))
+            << rest;
+    }
+}
+
+TEST(AnonymousFrame, of_pause_keeps_its_times) {
+    const auto frame = joined("0180c2000001 248a07010203", from_hex("8808 0001 ffff 0badcafe"));
+    EXPECT_EQ(result_of(frame),
+              joined("0180c2000001 020000000001", from_hex("8808 0001 ffff 00000000")));
+}
+
+TEST(AnonymousFrame, of_arp_asks_for_the_same_host) {
+    const auto frame =
+        joined("ffffffffffff 248a07010203",
+               from_hex("0806 0001 0800 0604 0001 248a07010203 0a141e28 000000000000 0a141e32"
+                        "0badcafe"));
+    EXPECT_EQ(result_of(frame),
+              joined("ffffffffffff 020000000001",
+                     from_hex("0806 0001 0800 0604 0001 020000000001 c0000201 000000000000 "
+                              "c0000202 00000000")));
+}
+
+// fd01::a0b:c0d asks for fd01::102:304 with its Ethernet address and a nonce.
+TEST(AnonymousFrame, of_neighbour_discovery_goes_to_the_group_of_its_target) {
+    Octets message = from_hex(
+        "8700 0000 00000000 fd010000000000000000000001020304 0101 248a07010203 0e01 0badcafe0bad");
+    Octets ip = from_hex(
+        "60000000 0028 3a ff fd01000000000000000000000a0b0c0d ff0200000000000000000001ff020304");
+    const std::uint64_t sum = wire::ones_sum(util::Bytes(ip).subspan(8)) + 58 + message.size();
+    wire_test::put16(message, 2, wire::internet_checksum(sum + wire::ones_sum(message)));
+    const auto frame = joined(joined("3333ff020304 248a07010203 86dd", ip), message);
+    const Octets result = result_of(frame);
+    const auto packet = decoded(result);
+    EXPECT_EQ(text(packet.ethernet->dst), "33:33:ff:00:00:03");
+    EXPECT_EQ(text(packet.ethernet->src), "02:00:00:00:00:01");
+    EXPECT_EQ(text(packet.ipv6->src), "2001:db8::1");
+    EXPECT_EQ(text(packet.ipv6->dst), "ff02::1:ff00:3");
+    EXPECT_EQ(wire::neighbour(packet, result)->text(), "NDP who has 2001:db8::3? Tell 2001:db8::1");
+    EXPECT_EQ(Octets(result.end() - 16, result.end()),
+              from_hex("0101 020000000001 0e01 000000000000"));
+    const util::Bytes after = util::Bytes(result).subspan(54);
+    EXPECT_EQ(wire::internet_checksum(wire::ones_sum(util::Bytes(result).subspan(22, 32)) + 58 +
+                                      after.size() + wire::ones_sum(after)),
+              0);
+}
+
+Octets icmp_error_about(const Octets& frame, std::size_t count) {
+    auto message = joined("0304 0000 000005dc", wire_test::packet_of(frame).first(count));
+    wire_test::put16(message, 2, wire::internet_checksum(wire::ones_sum(message)));
+    return wire_test::in_ethernet_ipv4(1, message);
+}
+
+TEST(AnonymousFrame, of_icmp_quotes_the_same_packet) {
+    const auto request = frame_of(0x06);
+    for (const std::size_t count : {28U, 40U, 56U, 60U, 124U}) {
+        Anonymizer anonymizer(Data::Replaced);
+        const auto error = icmp_error_about(request, std::min(count, request.size() - 14));
+        const Octets of_request = result_of(anonymizer, request);
+        const Octets result = result_of(anonymizer, error);
+        const auto packet = decoded(result);
+        const auto found = wire::icmp_error(packet, result);
+        ASSERT_TRUE(found) << count;
+        EXPECT_EQ(found->quoted.ipv4->src, decoded(of_request).ipv4->src);
+        EXPECT_EQ(found->quoted.bth, wire::icmp_error(decoded(error), error)->quoted.bth);
+        EXPECT_EQ(found->mtu, 1500U);
+        const util::Bytes message = util::Bytes(result).subspan(34);
+        EXPECT_EQ(wire::internet_checksum(wire::ones_sum(message)), 0);
+        EXPECT_EQ(wire::internet_checksum(wire::ones_sum(message.subspan(8, 20))), 0);
+        expect_gone(result, std::array<std::uint8_t, 4>{0xde, 0xad, 0xbe, 0xef});
+        expect_gone(result, std::array<std::uint8_t, 3>{10, 9, 0});
+    }
+}
+
+TEST(AnonymousFrame, to_a_group_has_the_group_s_ethernet_address) {
+    auto packet = wire_test::sample_packet(*wire::find_opcode(0x64), Network::Ipv4, 8);
+    packet.ipv4->dst = {{239, 129, 2, 3}};
+    packet.ethernet->dst = {{0x01, 0, 0x5e, 1, 2, 3}};
+    const auto after = decoded(result_of(wire::encode(packet)));
+    EXPECT_EQ(text(after.ipv4->dst), "233.252.0.2");
+    EXPECT_EQ(text(after.ethernet->dst), "01:00:5e:7c:00:02");
+}
+
+TEST(AnonymousFrame, with_a_cooked_header_has_another_address_there) {
+    const auto ethernet = frame_of(0x04);
+    for (const auto& [link, header, at] :
+         {std::tuple(LinkType::LinuxCooked, "0000 0001 0006 248a07010203 0bad 0800", 6U),
+          std::tuple(LinkType::LinuxCooked2, "0800 0000 00000002 0001 00 06 248a07010203 0bad",
+                     12U)}) {
+        const auto sample = wire_test::behind(link, header, ethernet);
+        Anonymizer anonymizer(Data::Replaced);
+        const auto result =
+            anonymize_test::anonymized(anonymizer, sample.bytes, link, sample.bytes.size());
+        ASSERT_TRUE(result);
+        EXPECT_EQ(Octets(result->bytes.begin() + at, result->bytes.begin() + at + 8),
+                  from_hex("020000000001 0000"));
+    }
+}
+
+// LIDs have no pseudonyms.
+TEST(AnonymousFrame, of_native_infiniband_is_left_out) {
+    const auto roce = frame_of(0x04);
+    const auto native = wire_test::native_packet(wire_test::transport_of(decoded(roce), roce));
+    ASSERT_TRUE(wire::decode(native, LinkType::Infiniband).bth);
+    Anonymizer anonymizer(Data::Replaced);
+    EXPECT_FALSE(
+        anonymize_test::anonymized(anonymizer, native, LinkType::Infiniband, native.size()));
+}
+
+}  // namespace frame_test
