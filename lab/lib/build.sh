@@ -44,7 +44,7 @@ files_of() {
 # build PART...: builds what is missing or older than its sources, and prints one line about it. If that fails, prints all messages of
 # the compiler and exits with status 2.
 build() {
-    local part names='' lessons='' all=() stale=()
+    local part names='' lessons='' all=() stale=() groups=(build)
     [[ -z ${LAB_BUILDING:-} ]] || return 0 # make, which has called the lab, builds
     for part in "$@"; do
         files_of "$part"
@@ -64,6 +64,8 @@ build() {
         stale+=("${FILES[@]}")
         if [[ $NAME == lesson\ * ]]; then
             lessons+="${lessons:+, }${NAME#lesson }"
+            # The further packages that only this lesson needs.
+            [[ ! -r $LAB_ROOT/examples/$part/packages ]] || groups+=("$(<"$LAB_ROOT/examples/$part/packages")")
         else
             names+="${names:+, }$NAME"
         fi
@@ -73,15 +75,16 @@ build() {
     elif [[ -n $lessons ]]; then
         lessons="lesson $lessons"
     fi
-    ((${#stale[@]} == 0)) || build_files "$names${names:+${lessons:+, }}$lessons" "${stale[@]}"
+    ((${#stale[@]} == 0)) || build_files "$names${names:+${lessons:+, }}$lessons" "${groups[*]}" "${stale[@]}"
 }
 
-build_files() { # NAMES FILE...
-    local names=$1 log=$LAB_ROOT/$LAB_BUILD/.make.log started missing status=0 fd
-    shift
-    missing=$("$LAB_ROOT/lab/install-packages" --missing build)
+build_files() { # NAMES GROUPS-OF-PACKAGES FILE...
+    local names=$1 wanted=$2 log=$LAB_ROOT/$LAB_BUILD/.make.log started missing status=0 fd
+    shift 2
+    # shellcheck disable=SC2086 # the groups' names
+    missing=$("$LAB_ROOT/lab/install-packages" --missing $wanted)
     [[ -z $missing ]] ||
-        die "building $names needs packages that are missing here: run make packages-build, which installs them ($missing)."
+        die "building $names needs packages that are missing here: run make packages-${wanted// /-}, which installs them ($missing)."
     mkdir -p "$LAB_ROOT/$LAB_BUILD" 2>/dev/null || true
     # The Makefile takes the same lock.
     exec {fd}>>"$LAB_ROOT/$LAB_BUILD/.lock" || die "cannot write $LAB_ROOT/$LAB_BUILD: use the lab as the user who owns the checkout."

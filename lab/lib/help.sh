@@ -18,6 +18,8 @@ lab/lab starts two or more machines with RDMA between them and runs the lessons 
   lab/lab capture LESSON [-- ARG…]  the same, and capture the packets into captures/runs/
   lab/lab run|capture LESSON…       run several lessons until one fails; capture also prints the
                                     table of their PSNs
+  lab/lab run|capture|trace --xray …
+                                    log the steps of the Soft-RoCE drivers, too (rocexray)
   lab/lab exercise LESSON           ask the lesson's questions, and judge your answers by a capture of
                                     your own
   lab/lab trace [--after SECONDS] [--only CATEGORIES] -- SERVER COMMAND… :: CLIENT COMMAND…

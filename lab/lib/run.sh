@@ -24,6 +24,10 @@ run_programs() {
     local programs
     mapfile -t programs < <(programs_of_run)
     [[ $mode != capture ]] || programs+=("$LAB_BUILD/rocecap")
+    if xray_wanted; then
+        build "$LAB_BUILD/rocexray"
+        programs+=("$LAB_BUILD/rocexray")
+    fi
     backend_push lab/host "${programs[@]}"
     push_certificates
     make_run_dir "$mode"
@@ -40,6 +44,7 @@ run_programs() {
     if [[ $mode == capture ]]; then
         start_capture
     fi
+    ! xray_wanted || start_xray
     if two_sided; then
         run_two_sided
     else
@@ -59,6 +64,7 @@ push_certificates() {
 
 make_run_dir() { # MODE
     local host error
+    local -a files
     RUN_DIR=$(realpath -m -- "${LAB_RUNS:-$LAB_ROOT/captures/runs}")/$(date -u +%Y%m%dT%H%M%SZ)_$LESSON
     until error=$(mkdir -p "${RUN_DIR%/*}" 2>&1 && mkdir -m 700 "$RUN_DIR" 2>&1); do
         [[ -e $RUN_DIR ]] || die "cannot create $RUN_DIR: ${error##*: }"
@@ -67,7 +73,9 @@ make_run_dir() { # MODE
     done
     RUN_STARTED=$(now_ms)
     for host in "${LAB_HOSTS[@]}"; do
-        error=$(touch "$RUN_DIR/$host".{log,jsonl} 2>&1) || give_up_run_dir "cannot write $RUN_DIR: ${error##*: }"
+        files=("$RUN_DIR/$host".{log,jsonl})
+        ! xray_wanted || files+=("$RUN_DIR/$host-driver".{log,jsonl})
+        error=$(touch "${files[@]}" 2>&1) || give_up_run_dir "cannot write $RUN_DIR: ${error##*: }"
     done
     # Reserve space, so that a run that fills the disk can still record its end.
     error=$({ head -c 32768 /dev/zero >"$RUN_DIR/.reserve"; } 2>&1) || give_up_run_dir "cannot write $RUN_DIR: ${error##*: }"
@@ -173,6 +181,7 @@ end_run() {
     done
     # The server did not end by itself: the SIGTERM is from stop_job.
     [[ -z ${SERVER_GOES_ON:-} || ${JOB_STATUS[server]:-} != 143 ]] || JOB_STATUS[server]=0
+    stop_xray
     # From here on, the summary reports failed writes in one sentence.
     QUIET_WRITES=1
     # stop_capture waits for the packets that these count.

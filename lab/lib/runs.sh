@@ -7,7 +7,11 @@ run_lessons() {
     local -a lessons=() arguments=()
     shift
     while (($# > 0)) && [[ $1 != -- ]]; do
-        lessons+=("$1")
+        case $1 in
+            --xray) export LAB_XRAY=1 ;;
+            -*) usage_error "there is no option '$1': lab/lab $mode [--xray] LESSON… [-- client arguments]" ;;
+            *) lessons+=("$1") ;;
+        esac
         shift
     done
     ((${#lessons[@]} > 0)) || usage_error "no lesson was given: lab/lab $mode LESSON [-- client arguments]. Lessons: $(list_lessons)"

@@ -1,7 +1,7 @@
 # `lab/lab trace`: runs any two programs on the hosts like a lesson, with a capture and with run logs of rocetrace.
 # shellcheck shell=bash
 
-trace_usage='lab/lab trace [--after SECONDS] [--only CATEGORIES] -- [NAME=VALUE…] SERVER COMMAND… :: [NAME=VALUE…] CLIENT COMMAND…'
+trace_usage='lab/lab trace [--xray] [--after SECONDS] [--only CATEGORIES] -- [NAME=VALUE…] SERVER COMMAND… :: [NAME=VALUE…] CLIENT COMMAND…'
 
 # trace [--after SECONDS] [--only CATEGORIES] -- SERVER-WORD... :: CLIENT-WORD...
 trace() {
@@ -9,6 +9,11 @@ trace() {
     AFTER='' TRACE_OPTIONS=() SERVER_WORDS=() CLIENT_WORDS=()
     while (($# > 0)) && [[ $1 != -- ]]; do
         case $1 in
+            --xray)
+                LAB_XRAY=1
+                shift
+                continue
+                ;;
             --after)
                 [[ ${2:-} =~ ^[0-9]+$ ]] || usage_error "--after takes whole seconds, not '${2:-}'."
                 AFTER=$2
