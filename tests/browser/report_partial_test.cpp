@@ -114,4 +114,18 @@ TEST_F(Report, gives_the_link_rows_of_its_own) {
     EXPECT_EQ(page.evaluate("document.querySelector('.by-link').classList.contains('bad')"), false);
 }
 
+TEST_F(Report, shows_and_hides_the_steps_of_the_drivers) {
+    const ReportedRun run(20);
+    run.log("client-driver",
+            R"({"t_ns":1,"role":"client","event":"driver","step":"ack_timer","qpn":17})");
+    run.report();
+    const auto opened = open(run);
+    auto& page = *opened;
+    EXPECT_EQ(page.errors(), std::vector<std::string>{});
+    EXPECT_EQ(text_of(page, "[data-kind=driver]"), "drivers' steps 1");
+    const auto before = shown(page);
+    page.evaluate("document.querySelector('[data-kind=driver]').click()");
+    EXPECT_EQ(shown(page) + 1, before);
+}
+
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "capture/sink.hpp"
+#include "render/perfetto.hpp"
 #include "render/timeline_text.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
@@ -27,6 +28,7 @@ namespace {
 struct TimelineOptions {
     TraceArguments trace;
     bool follow = false;
+    std::string perfetto;  // empty: a listing
 };
 
 // Logs and packets arrive over separate connections: a row waits this long for one that happened
@@ -105,6 +107,20 @@ void list(const TimelineOptions& options, const Context& context) {
     listing.sink().append(end_of_listing(run.has_capture(), !run.files().logs.empty(),
                                          run.matcher(), run.capture_damage(), run.skipped_lines()));
     listing.sink().close();
+    require_whole(run.capture_damage());
+}
+
+void write_perfetto(const TimelineOptions& options) {
+    timeline::FinishedRun run(files_of(options.trace));
+    check_trace(run);
+    capture::Sink sink = options.perfetto == "-" ? capture::Sink::standard_output()
+                                                 : capture::Sink::replace(options.perfetto);
+    render::Perfetto trace(run, sink, [](const wire::Packet& packet, util::Bytes frame) {
+        return wire::packet_summary(packet, util::TextStyle(), frame);
+    });
+    run.each_row(trace);
+    trace.end();
+    sink.close();
     require_whole(run.capture_damage());
 }
 
@@ -203,6 +219,10 @@ class Follow {
 };
 
 int list_timeline(const TimelineOptions& options, const Context& context) {
+    if (!options.perfetto.empty()) {
+        write_perfetto(options);
+        return fine;
+    }
     if (options.follow && !timeline::is_run_dir(options.trace.path))
         throw util::Error(
             fmt::format("{} is not a run directory: --follow needs the directory of a run.",
@@ -222,7 +242,8 @@ run logs (--log); without a log, the listing has only the packets. A run directo
 
 Examples:
   rocecap timeline run.pcapng
-  rocecap timeline run.pcapng --log server.jsonl --log client.jsonl)";
+  rocecap timeline run.pcapng --log server.jsonl --log client.jsonl
+  rocecap timeline captures/samples/06_verbs_tcp_exchange --perfetto trace.json)";
 
 }  // namespace
 
@@ -231,8 +252,14 @@ void add_timeline(CLI::App& app, Context& context) {
         app, context, "timeline", "List the programs' events and the packets in order of time",
         timeline_footer, list_timeline);
     add_trace_arguments(*command, options->trace);
-    command->add_flag("--follow", options->follow,
-                      "List a run while it is in progress, until it ends");
+    CLI::Option* follow = command->add_flag("--follow", options->follow,
+                                            "List a run while it is in progress, until it ends");
+    command
+        ->add_option("--perfetto", options->perfetto,
+                     "Write a trace for ui.perfetto.dev or chrome://tracing\ninstead of the "
+                     "listing; '-': to standard output")
+        ->type_name("FILE")
+        ->excludes(follow);
 }
 
 }  // namespace rocecap

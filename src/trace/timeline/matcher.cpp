@@ -24,7 +24,40 @@ const WorkRequest* Matcher::learn(const runlog::Event& event) {
         note_completion(*request);
     if (request == nullptr && event.is("cm_call") && event.role != capture_role_ && is_begin(event))
         note_call(event);
+    if (event.is("driver") && event.role != capture_role_)
+        note_driver(event);
     return request;
+}
+
+void Matcher::note_driver(const runlog::Event& event) {
+    const auto dest_qpn = event[key::dest_qpn], psn = event[key::psn];
+    const auto opcode = event[key::opcode_name];
+    if (!dest_qpn || !psn)
+        return;
+    const bool is_response =
+        opcode.find("response") != std::string_view::npos || opcode.ends_with("Acknowledge");
+    handled_.try_emplace({event[key::step] == "transmit", *dest_qpn, *psn, is_response},
+                         Handled{event.role, event.t_ns});
+}
+
+// The driver of the other host sends a packet before it is captured, or receives it afterwards: in
+// microseconds, if the capture is made at this end of the link. That holds for the first copy also if a
+// packet is lost, repeated or duplicated.
+void Matcher::bound_by_driver(const PacketRow& packet) {
+    if (handled_.empty() || !packet.key)
+        return;
+    for (const bool is_sent : {true, false}) {
+        const auto found = handled_.find(
+            {is_sent, packet.key->dest_qpn, packet.key->psn, packet.key->is_response});
+        if (found == handled_.end())
+            continue;
+        ClockBounds& clock = clocks_[found->second.role];
+        if (is_sent)
+            clock.posted_before(found->second.t_ns, packet.t_ns);
+        else
+            clock.completed_after(found->second.t_ns, packet.t_ns);
+        handled_.erase(found);
+    }
 }
 
 void Matcher::note_call(const runlog::Event& event) {
@@ -42,6 +75,7 @@ void Matcher::note_call(const runlog::Event& event) {
 }
 
 Origin Matcher::match(const PacketRow& packet) {
+    bound_by_driver(packet);
     ++joins_.packets;
     joins_.roce += packet.is_roce;
     joins_.joinable += packet.key.has_value();

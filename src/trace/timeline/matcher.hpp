@@ -57,6 +57,8 @@ class Matcher {
 
   private:
     void note_call(const runlog::Event& event);
+    void note_driver(const runlog::Event& event);
+    void bound_by_driver(const PacketRow& packet);
     void note_completion(const WorkRequest& request);
 
     Join join_;
@@ -68,6 +70,14 @@ class Matcher {
     // queue pairs in turn had the number.
     using CallKind = std::tuple<std::string, std::uint32_t, CmKey::Kind>;
     std::map<CallKind, std::optional<std::int64_t>> calls_;
+    // When a driver first sent or received a packet (rocexray) that was not captured yet, by whether it sent
+    // it, destination QPN, PSN, and whether it is a response.
+    struct Handled {
+        std::string role;
+        std::int64_t t_ns = 0;
+    };
+    using PacketStep = std::tuple<bool, std::uint32_t, std::uint32_t, bool>;
+    std::map<PacketStep, Handled> handled_;
     std::string capture_role_;
 };
 

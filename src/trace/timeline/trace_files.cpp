@@ -95,10 +95,16 @@ void take_run(const std::string& path, TraceFiles& files) {
     files.capture = capture_in(path);
     if (files.capture.empty())
         files.capture = path + "/wire.pcapng";  // a run that captures is about to create it
-    std::vector<std::string> writers = files.info.roles;
-    writers.emplace_back(link_role);
-    for (const std::string& role : writers)
-        files.logs.emplace_back(fmt::format("{}/{}.jsonl", path, role), role);
+    const auto add = [&](const std::string& name, const std::string& role) {
+        files.logs.emplace_back(fmt::format("{}/{}.jsonl", path, name), role);
+    };
+    for (const std::string& role : files.info.roles)
+        add(role, role);
+    for (const std::string& role : files.info.roles)
+        if (const std::string name = role + "-driver";
+            fs::exists(fmt::format("{}/{}.jsonl", path, name)))
+            add(name, role);
+    add(link_role, link_role);
 }
 
 // A directory without run.json.

@@ -256,4 +256,45 @@ TEST(ClockBounds, without_a_measurement_are_equal_or_in_the_middle) {
     EXPECT_EQ(bounds.shift(), -200);
 }
 
+runlog::Event driver(std::int64_t t_ns, const char* step, const char* opcode, std::uint32_t psn) {
+    return {t_ns,
+            "client",
+            "driver",
+            {{"step", step},
+             {"qpn", 0x11u},
+             {"opcode_name", opcode},
+             {"dest_qpn", 0x11u},
+             {"psn", psn}}};
+}
+
+// The driver sends a packet shortly before it is captured, and receives one shortly afterwards.
+TEST(Timeline, the_steps_of_a_driver_tell_how_far_its_clock_is_off) {
+    Timeline timeline({}, "server");
+    add_hosts(timeline);
+    timeline.add(driver(5'001'000, "transmit", "RC SEND Only", 7), start);
+    timeline.add(driver(5'009'000, "receive", "RC Acknowledge", 7), start);
+    timeline.add(packet(1'002'000, "192.0.2.1", 7), start);
+    timeline.add(packet(1'008'000, "192.0.2.2", 7, true), start);
+    const ClockBounds& clock = timeline.clocks().at("client");
+    EXPECT_EQ(clock.shift(), -4'000'000);
+    EXPECT_EQ(clock.uncertainty(), 1'000);
+}
+
+// Only the first copies belong together for sure.
+TEST(Timeline, of_a_packet_that_the_driver_sent_twice_the_first_copy_tells_it) {
+    Timeline timeline({}, "server");
+    add_hosts(timeline);
+    timeline.add(driver(5'001'000, "transmit", "RC SEND Only", 7), start);
+    timeline.add(driver(6'001'000, "transmit", "RC SEND Only", 7), start);
+    timeline.add(driver(6'009'000, "receive", "RC Acknowledge", 7), start);
+    timeline.add(driver(6'019'000, "receive", "RC Acknowledge", 7), start);
+    timeline.add(packet(1'002'000, "192.0.2.1", 7), start);
+    timeline.add(packet(2'002'000, "192.0.2.1", 7), start);
+    timeline.add(packet(2'008'000, "192.0.2.2", 7, true), start);
+    timeline.add(packet(2'508'000, "192.0.2.2", 7, true), start);
+    const ClockBounds& clock = timeline.clocks().at("client");
+    EXPECT_EQ(clock.shift(), -4'000'000);
+    EXPECT_EQ(clock.uncertainty(), 1'000);
+}
+
 }  // namespace timeline_test

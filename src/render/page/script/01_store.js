@@ -19,6 +19,7 @@ function toRow(fields, index) {
     if (row.isPacket)
         [row.frame, row.cause, row.seen, row.psns, row.psn, row.payload, row.isResponse] = fields.slice(7);
     row.isLink = !row.isPacket && text.startsWith("link: ");
+    row.isDriver = !row.isPacket && kind === "driver";
     row.searched = (row.isPacket ? `${row.text} ${row.cause} frame ${row.frame}` : row.text).toLowerCase();
     return row;
 }

@@ -72,7 +72,7 @@ function headersOf(spans, fields) {
 }
 
 // Headers that are closed at first: a reader of RDMA needs them least.
-const link = ["eth", "vlan", "sll", "ip", "ipv6", "udp"];
+const link = ["eth", "vlan", "sll", "erf", "ip", "ipv6", "udp"];
 
 // Sixteen bytes per line: offset, hexadecimal, text, each in the colour of its header. parts: [[offset, digits], ...].
 function bytesOf(spans, parts) {

@@ -4,6 +4,7 @@
 // Kinds of rows that can be hidden. A row belongs to the first kind that matches.
 const kinds = [
     { id: "link", text: "link's events", has: row => row.isLink },
+    { id: "driver", text: "drivers' steps", has: row => row.isDriver },
     { id: "client", text: "client's events", has: row => !row.isPacket && row.side === 0 },
     { id: "server", text: "server's events", has: row => !row.isPacket },
     { id: "cm", text: "connection", has: row => row.kind === "cm" },
@@ -212,7 +213,7 @@ const ladder = {
 
     // The event in its host's lane or, if it is longer, in the lanes beside it, too: no word crosses a lifeline.
     eventCells(row) {
-        const kind = row.isLink ? " by-link" : `${row.side === 0 ? " by-client" : " by-server"}${row.notable ? " bad" : ""}`;
+        const kind = row.isLink ? " by-link" : row.isDriver ? " by-driver" : `${row.side === 0 ? " by-client" : " by-server"}${row.notable ? " bad" : ""}`;
         return this.laid(row).map((text, lane) => el("span", { role: "gridcell", class: `cell ${["client", "wire", "server"][lane]}` },
             text && el("span", { class: `event${kind}` }, ...this.marked(text))));
     },
