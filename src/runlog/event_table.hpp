@@ -86,6 +86,9 @@ consteval auto make_rows() {
          {va, len, used, crc32, begins},
          "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
 
+        {"collective", {iteration}, "iteration {iteration}: begins"},
+        {"collective_end", {iteration}, "iteration {iteration}: all ranks have done their part"},
+
         // Objects
         {"device",
          {device, port, port_state, path_mtu, netdev, gid_index, gid, gid_type, max_qp_wr, max_sge,
@@ -177,9 +180,9 @@ consteval auto make_rows() {
          Category::cm},
         {"cm_call",
          {call, id, qpn, port_space, address, local, peer, retry_cnt, rnr_retry, private_data_len,
-          responder_resources, initiator_depth},
+          responder_resources, initiator_depth, backlog},
          "{call}[  QP {qpn:6}][  from {address}][  to {peer}][  retries {retry_cnt}, RNR retries "
-         "{rnr_retry}][  {private_data_len} B of private data]",
+         "{rnr_retry}][  {private_data_len} B of private data][  backlog {backlog}]",
          Category::cm},
 
         // Calls that have failed or not returned: also with the fields of their own event
@@ -201,10 +204,16 @@ consteval auto make_rows() {
         // rocetrace itself
         {"process", {pid, comm, command}, "{comm}: {command}"},
         {"process_end",
-         {pid, exit_status, signal},
-         "process {pid} has ended[ with status {exit_status}][ by signal {signal}]"},
+         {pid, exit_status, signal, end},
+         "process {pid} has ended[ with status {exit_status}][ by signal {signal}][ by {end}]"},
         {"dropped", {records, pid, tid}, "{records} events are missing before this one"},
         {"damaged", {pid}, "the process has overwritten events: they are missing"},
+
+        // The driver, by rocexray
+        {"driver",
+         {step, qpn, opcode_name, dest_qpn, psn, icrc, opcode, wr_id, status},
+         "{step}[  {opcode_name} PSN {psn:6} to QP {dest_qpn:6}][, ICRC {icrc}][  {opcode}]"
+         "[  wr {wr_id}][ {status}][  QP {qpn:6}]"},
 
         // The link emulator
         {"drop", of_link, text_of_link},

@@ -133,12 +133,13 @@ inline constexpr EnumKey error{"error", Type::error};
 inline constexpr NumberKey id{"id"}, port_space{"port_space"};
 inline constexpr NumberKey private_data_len{"private_data_len"};
 inline constexpr NumberKey responder_resources{"responder_resources"};
-inline constexpr NumberKey initiator_depth{"initiator_depth"};
+inline constexpr NumberKey initiator_depth{"initiator_depth"}, backlog{"backlog"};
+inline constexpr NumberKey iteration{"iteration"};
 inline constexpr AddressKey address{"address"}, peer{"peer"}, local{"source"};
 inline constexpr EnumKey cm_type{"type", Type::cm_event};
 inline constexpr EnumKey async_type{"type", Type::async_event};
 inline constexpr SignedKey cm_status{"status"};
-inline constexpr TextKey reason{"reason"};
+inline constexpr TextKey reason{"reason"}, step{"step"}, icrc{"icrc"};
 
 // Programs.
 inline constexpr TextKey text{"text"}, what{"what"}, verdict{"verdict"}, fix{"fix"}, line{"line"};

@@ -77,6 +77,8 @@ void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index) {
         event.add(key::gid_index, gid_index)
             .add(key::gid, &entry.gid)
             .add(key::gid_type, entry.gid_type);
+    } else {
+        event.add(key::gid_index, gid_index);
     }
     log(event);
     errno = error;

@@ -135,6 +135,18 @@ void replace(ibv_qp_ex& qp, Note /*note*/) {
     replace(qp.*Function, &Replacement<Function>::template call<Note>);
 }
 
+// The headers of Debian 12 have no wr_flush.
+template <typename Ex>
+void replace_flush(Ex& qp) {
+    if constexpr (requires { qp.wr_flush; })
+        replace<&Ex::wr_flush>(
+            qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr, std::size_t length,
+                   std::uint8_t /*type*/, std::uint8_t /*level*/) {
+                begin_remote(of, rdma::wr_flush, rkey, remote_addr).len =
+                    static_cast<std::uint32_t>(length);
+            });
+}
+
 }  // namespace
 
 void replace_extended(ibv_qp_ex& qp) {
@@ -172,6 +184,7 @@ void replace_extended(ibv_qp_ex& qp) {
         qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr, const void* /*value*/) {
             begin_remote(of, IBV_WR_ATOMIC_WRITE, rkey, remote_addr).len = 8;
         });
+    replace_flush(qp);
     replace<&Ex::wr_send>(qp, [](Ex* of) { begin(of, IBV_WR_SEND); });
     replace<&Ex::wr_send_imm>(
         qp, [](Ex* of, __be32 imm) { begin(of, IBV_WR_SEND_WITH_IMM).imm = ntohl(imm); });

@@ -145,6 +145,11 @@ void begin_tracing() {
     state.active = true;
 }
 
+void leave() {
+    if (state.region != nullptr)
+        state.region->has_left.store(1, std::memory_order_relaxed);
+}
+
 bool is_tracing() {
     return state.active;
 }

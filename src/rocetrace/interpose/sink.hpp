@@ -18,6 +18,8 @@ using tracelog::EventWriter;
 
 /// Reads the environment. Nothing is shared with rocetrace before the first record is written.
 void begin_tracing();
+/// The process is about to end by itself.
+void leave();
 /// Whether rocetrace started this process.
 bool is_tracing();
 /// Traces into rings of this process instead, for a lesson, a test or a benchmark: `region` has the

@@ -54,6 +54,8 @@ class Region {
     /// Whether the process has overwritten its memory, so that records are missing. True once.
     bool is_newly_damaged();
 
+    /// Whether the process has called exit(3), or returned from main.
+    bool has_left() const { return header_->has_left.load(std::memory_order_relaxed) != 0; }
     /// The process has ended, or is not read any more: calls that have not returned will not.
     void end() { has_ended_ = true; }
     bool has_ended() const { return has_ended_; }

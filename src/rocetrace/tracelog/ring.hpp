@@ -52,6 +52,7 @@ struct RegionHeader {
     std::uint32_t rings;                  // maximum number
     std::atomic<std::uint32_t> begun;     // rings that have ever been used
     std::atomic<std::uint64_t> homeless;  // records of threads that got no ring
+    std::atomic<std::uint32_t> has_left;  // the process has called exit(3), or returned from main
     std::uint32_t pid;                    // as seen by the process itself
     std::int64_t t_ns;                    // creation time: CLOCK_REALTIME, nanoseconds
     char comm[20];                        // null-terminated

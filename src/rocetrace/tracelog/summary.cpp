@@ -97,8 +97,9 @@ void Summary::post_send(PairSummary& pair, const Event& event) {
         pair.first = number;
     while (pair.first + pair.requests.size() < number)
         pair.requests.emplace_back();
-    const bool is_bind = event.is("bind_mw");  // its length is the window's: nothing is sent
-    const std::uint64_t length = is_bind ? 0 : event[key::len].value_or(0);
+    // The length of a window, or of a range to flush, is none of data.
+    const bool is_bind = event.is("bind_mw"), is_flush = event[key::opcode] == "FLUSH";
+    const std::uint64_t length = is_bind || is_flush ? 0 : event[key::len].value_or(0);
     pair.requests.push_back({event[key::wr_id].value_or(0),
                              is_bind ? "BIND_MW" : std::string(event[key::opcode]), length,
                              event.t_ns, psns_of(event), false});

@@ -19,7 +19,7 @@ constexpr bool invalidates(std::uint32_t opcode) {
 }
 constexpr bool is_one_sided(std::uint32_t opcode) {
     return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
-           opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_WRITE;
+           opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_WRITE || opcode == rdma::wr_flush;
 }
 constexpr bool is_atomic(std::uint32_t opcode) {
     return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;

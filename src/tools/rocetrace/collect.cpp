@@ -24,6 +24,11 @@ class Politeness {
         else if (nice_ == 0 && fill < 10)
             set(polite);
     }
+    /// The program has ended: nothing is left to be polite to, and other programs may be busy.
+    void end() {
+        if (nice_ == polite)
+            set(0);
+    }
 
   private:
     static constexpr int polite = 19;
@@ -80,11 +85,13 @@ void collect(Collector& collector, Child& child, std::vector<ProgramOutput>& out
         poll(ready.data(), ready.size(), pause);
         child.take_signals();
         const bool child_has_ended = child.has_ended();
+        if (politeness && child_has_ended)
+            politeness->end();
         take_lines(collector, outputs, role, child_has_ended);
         collector.step([&child](pid_t pid) { return child.status_of(pid); });
         const unsigned fill = collector.fill();
         pause = fill > filling ? shortest : std::min(2 * pause, longest);
-        if (politeness)
+        if (politeness && !child_has_ended)
             politeness->judge(fill);
         const bool all_ended = child_has_ended && collector.running() == 0;
         if (all_ended || child.is_asked_to_end())

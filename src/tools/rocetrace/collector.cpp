@@ -95,13 +95,15 @@ util::Fd receive_descriptor(int connection) {
     return util::Fd(fd);
 }
 
-runlog::Fields end_of(std::uint32_t pid, const Collector::StatusOf& status_of) {
-    runlog::Fields fields{{key::pid, pid}};
-    const auto status = status_of(static_cast<pid_t>(pid));
+runlog::Fields end_of(const tracelog::Region& process, const Collector::StatusOf& status_of) {
+    runlog::Fields fields{{key::pid, process.pid()}};
+    const auto status = status_of(static_cast<pid_t>(process.pid()));
     if (status && WIFEXITED(*status))
         fields.emplace_back(key::exit_status, static_cast<unsigned>(WEXITSTATUS(*status)));
     else if (status)
         fields.emplace_back(key::signal, static_cast<unsigned>(WTERMSIG(*status)));
+    else if (!process.has_left())
+        fields.emplace_back(key::end, "signal or _exit");
     return fields;
 }
 
@@ -128,6 +130,9 @@ Collector::Folder::~Folder() {
 }
 
 bool Collector::write(std::span<const std::byte> record, const tracelog::Writer& writer) {
+    // Nothing more is written: records that nobody would read take no time, either.
+    if (!log_.error().empty() && !prints_text_)
+        return true;
     bool is_record = false;
     if (!mask_ && !prints_text_) {
         is_record = renderer_.append(log_.buffer(), record, writer);
@@ -266,7 +271,7 @@ void Collector::step(const StatusOf& status_of) {
     note_missing();
     std::erase_if(processes_, [&](const Process& process) {
         if (process.has_ended)
-            note(now, "process_end", end_of(process.region->pid(), status_of));
+            note(now, "process_end", end_of(*process.region, status_of));
         return process.has_ended;
     });
     last_step_ns_ = now;

@@ -24,6 +24,8 @@ void Devices::learn(const runlog::Event& event) {
         return;
     learn_limits(event);
     const auto gid = event[key::gid];
+    if (const auto index = event[key::gid_index]; index && (gid.empty() || gid == "::"))
+        empty_.insert({event.role, *index});
     const Device* known = of(event);
     if (gid.empty() || (known != nullptr && known->gid == gid))
         return;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,10 @@ class Devices {
     const Device* of(const runlog::Event& event) const;
     /// nullptr: the log does not have it.
     const Device* find(std::string_view role, std::uint64_t gid_index) const;
+    /// Whether the role's log has this index and no GID for it.
+    bool is_empty(const std::string& role, std::uint64_t gid_index) const {
+        return empty_.contains({role, gid_index});
+    }
     /// The one that the role's log names last; nullptr: none.
     const Device* last_of(std::string_view role) const;
     /// In the order in which the logs name them.
@@ -50,6 +55,8 @@ class Devices {
     void learn_limits(const runlog::Event& event);
 
     std::vector<Device> all_;
+    std::set<std::pair<std::string, std::uint64_t>>
+        empty_;  // role and index of entries without a GID
     std::map<std::pair<std::string, std::string_view>, std::uint64_t> limits_;
 };
 

@@ -125,8 +125,15 @@ std::string Region::local_text() const {
 }
 
 void Regions::learn(const runlog::Event& event) {
-    if (event.is_one_of({"mr", "bind_mw"}))
-        all_.push_back(Region::of(event));
+    if (event.is_one_of({"mr", "bind_mw"})) {
+        const Region made = Region::of(event);
+        // A window has one rkey at a time, of which only the lowest 8 bits change when it is bound anew.
+        for (Region& region : all_)
+            if (event.is("bind_mw") && region.lkey == 0 && region.role == made.role &&
+                region.rkey >> 8U == made.rkey >> 8U && made.rkey != 0 && !region.gone_ns)
+                region.gone_ns = event.t_ns;
+        all_.push_back(made);
+    }
     const bool is_freed = event.is("destroyed") && event[key::what] == "mr";
     const auto rkey = event.is("post_send") ? event[key::invalidates] : std::nullopt;
     if (!is_freed && !rkey)

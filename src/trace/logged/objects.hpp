@@ -139,7 +139,7 @@ struct Region {
     std::string access;        ///< "local_write remote_write"
     std::optional<std::uint64_t> pd;
     std::int64_t registered_ns = 0;
-    std::optional<std::int64_t> gone_ns;  ///< deregistered or invalidated
+    std::optional<std::int64_t> gone_ns;  ///< deregistered, invalidated or bound anew
 
     static Region of(const runlog::Event& event);
     bool has(std::uint64_t first, std::uint64_t size) const {

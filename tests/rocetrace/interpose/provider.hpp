@@ -230,6 +230,12 @@ class Provider {
             return take("query_port", number);
         };
     }
+    template <typename Pair>
+    static void fill_flush(Pair& qp) {
+        if constexpr (requires { qp.wr_flush; })
+            qp.wr_flush = [](Pair*, std::uint32_t rkey, std::uint64_t va, std::size_t length,
+                             std::uint8_t, std::uint8_t) { take("flush", rkey, va, length); };
+    }
     static void fill_batch(ibv_qp_ex& qp) {
         using Ex = ibv_qp_ex*;
         using U32 = std::uint32_t;
@@ -246,6 +252,7 @@ class Provider {
         qp.wr_atomic_write = [](Ex, U32 rkey, U64 va, const void*) {
             take("atomic_write", rkey, va);
         };
+        fill_flush(qp);
         qp.wr_bind_mw = [](Ex, ibv_mw* mw, U32 rkey, const ibv_mw_bind_info* info) {
             take("bind_mw", mw->rkey, rkey, info->length);
         };

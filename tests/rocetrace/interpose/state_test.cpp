@@ -64,13 +64,16 @@ TEST_F(TracedState, a_gid_of_port_1_is_logged_once) {
     EXPECT_EQ(errno, ERANGE);
     interpose::log_gid(provider_.context(), 1, 63);
     interpose::log_gid(provider_.context(), 1, 64);  // more than the library keeps account of
-    EXPECT_EQ(logged(), Lines{"device device=made_up port=1 state=ACTIVE path_mtu=4096"});
+    // The entries have no GID.
+    EXPECT_EQ(logged(),
+              Lines{"device device=made_up port=1 state=ACTIVE path_mtu=4096 gid_index=63"});
     interpose::log_gid(provider_.context(), 1, 0);
     interpose::log_gid(provider_.context(), 2, 0);
     interpose::log_gid(provider_.context(), 2, 0);
-    EXPECT_EQ(logged(), (Lines{"device device=made_up port=1 state=ACTIVE path_mtu=4096",
-                               "device device=made_up port=2 state=ACTIVE path_mtu=4096",
-                               "device device=made_up port=2 state=ACTIVE path_mtu=4096"}));
+    EXPECT_EQ(logged(),
+              (Lines{"device device=made_up port=1 state=ACTIVE path_mtu=4096 gid_index=0",
+                     "device device=made_up port=2 state=ACTIVE path_mtu=4096 gid_index=0",
+                     "device device=made_up port=2 state=ACTIVE path_mtu=4096 gid_index=0"}));
     EXPECT_EQ(provider_.reached(),
               (Lines{"query_port(1)", "query_port(1)", "query_port(2)", "query_port(2)"}));
 }
@@ -81,7 +84,8 @@ TEST_F(TracedState, a_port_that_cannot_be_queried_has_only_its_number) {
     provider_.refusal = 0;
     provider_.extended().query_port = nullptr;
     interpose::log_gid(provider_.context(), 1, 2);
-    EXPECT_EQ(logged(), (Lines{"device device=made_up port=1", "device device=made_up port=1"}));
+    EXPECT_EQ(logged(), (Lines{"device device=made_up port=1 gid_index=1",
+                               "device device=made_up port=1 gid_index=2"}));
 }
 
 TEST_F(TracedState, of_an_opened_device_has_its_limits) {

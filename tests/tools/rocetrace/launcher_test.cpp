@@ -122,12 +122,16 @@ TEST_F(Launcher, logs_how_the_program_ended) {
 
 // rocetrace is not the parent of this process.
 TEST_F(Launcher, does_not_know_how_another_process_ended) {
-    Argv other{"sh", "-c", R"(python3 -c "$1"; true)", "sh"};
-    other.push_back(python("os._exit(7)").back());
-    trace(other);
-    const auto ends = events("process_end");
-    ASSERT_EQ(ends.size(), 1U);
-    EXPECT_TRUE(runlog::to_text(ends[0]).ends_with(" has ended"));
+    const auto end_of = [&](const std::string& end) {
+        Argv other{"sh", "-c", R"(python3 -c "$1"; true)", "sh"};
+        other.push_back(python(end).back());
+        trace(other);
+        const auto ends = events("process_end");
+        return ends.size() == 1 ? runlog::to_text(ends[0]) : "";
+    };
+    EXPECT_TRUE(end_of("raise SystemExit(7)").ends_with(" has ended"));
+    EXPECT_TRUE(end_of("os._exit(7)").ends_with(" has ended by signal or _exit"));
+    EXPECT_TRUE(end_of("os.kill(os.getpid(), 9)").ends_with(" has ended by signal or _exit"));
 }
 
 TEST_F(Launcher, with_text_prints_each_event_and_logs_what_the_program_prints) {

@@ -158,4 +158,19 @@ TEST(LoggedRegions, end_when_their_owner_invalidates_the_rkey) {
     EXPECT_EQ(log.regions.all()[0].gone_ns, 3);
 }
 
+// Of an rkey, the lowest 8 bits belong to the owner, and the others to the window.
+TEST(LoggedRegions, end_when_their_window_is_bound_anew) {
+    Log log;
+    log.add(1, R"("mr","va":4096,"len":100,"lkey":7,"rkey":1031,"access":"remote_write")");
+    log.add(2, R"("bind_mw","qpn":17,"va":4096,"len":100,"rkey":1024,"access":"remote_write")");
+    log.add(3, R"("bind_mw","qpn":17,"va":4096,"len":100,"rkey":2048,"access":"remote_write")");
+    log.add(4, R"("bind_mw","qpn":17,"va":8192,"len":100,"rkey":1025,"access":"remote_write")");
+    const auto& all = log.regions.all();
+    ASSERT_EQ(all.size(), 4U);
+    EXPECT_EQ(all[0].gone_ns, std::nullopt);
+    EXPECT_EQ(all[1].gone_ns, 4);
+    EXPECT_EQ(all[2].gone_ns, std::nullopt);
+    EXPECT_EQ(all[3].gone_ns, std::nullopt);
+}
+
 }  // namespace objects_test

@@ -200,7 +200,12 @@ int rdma_establish(rdma_cm_id* id) {
 
 int rdma_listen(rdma_cm_id* id, int backlog) {
     REAL(cm, rdma_listen, "RDMACM_1.0");
-    return traced_with(with(key::address, rdma_get_local_addr(id)), call, real, id, backlog);
+    const auto add = [&](CmCall& event) {
+        event.add(key::address, rdma_get_local_addr(id));
+        if (backlog > 0)  // the kernel replaces others by its own limit
+            event.add(key::backlog, backlog);
+    };
+    return traced_with(add, call, real, id, backlog);
 }
 
 int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {

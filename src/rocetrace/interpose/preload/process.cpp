@@ -1,4 +1,4 @@
-// Starts tracing when librocetrace.so is loaded, and in the child of a fork. A lesson logs its own
+// Starts tracing when librocetrace.so is loaded, and in the child of a fork, and notes that the process ends by itself. A lesson logs its own
 // calls and is linked without this file.
 #include <pthread.h>
 
@@ -18,6 +18,10 @@ void begin_child() {
     interpose::begin_tracing();
     if (interpose::is_tracing())
         pthread_atfork(nullptr, nullptr, begin_child);
+}
+
+[[gnu::destructor]] void end() {
+    interpose::leave();
 }
 
 }  // namespace
