@@ -1,5 +1,6 @@
 // The smallest RDMA program. `hello` is the server, `hello HOST` the client: it writes a sentence
 // into the server's memory. The server receives nothing: it looks when the client has gone.
+#include <cstdint>
 #include <cstring>
 #include <endian.h>
 #include <iostream>

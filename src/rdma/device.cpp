@@ -127,7 +127,7 @@ std::vector<Gid> gid_table(ibv_context* context) {
 Gid choose_gid(ibv_context* context, const util::Address& address) {
     const auto table = gid_table(context);
     const auto it = std::ranges::find_if(table, [&](const Gid& gid) {
-        return gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().host() == address.host();
+        return gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().is_host_of(address);
     });
     if (it == table.end())
         throw util::Error(fmt::format("{} has no RoCE v2 GID for {}.{}",
@@ -141,7 +141,7 @@ DevicePort open_device_of(const util::Address& address) {
     for (ibv_device* device : list.devices()) {
         Context context = open(device);
         for (const Gid& gid : gid_table(context.get()))
-            if (gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().host() == address.host())
+            if (gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().is_host_of(address))
                 return {std::move(context), gid};
     }
     const auto names = list.names();

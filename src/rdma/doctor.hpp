@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,10 +29,14 @@ struct PortFacts {
     std::vector<Gid> gids;
 };
 
-/// An interface that could carry Soft-RoCE: up, and not the loopback.
+/// An interface of the network namespace.
 struct NetdevFacts {
     std::string name;
-    bool has_device = false;             // backed by hardware or a virtual device
+    bool is_up = false;
+    bool has_device = false;   // backed by hardware or a virtual device
+    bool is_ethernet = false;  // with an Ethernet address, which RoCE needs
+    bool is_loopback = false;
+    std::string below;                   // of a VLAN: the interface that carries it
     std::vector<std::string> addresses;  // numeric
 };
 
@@ -39,13 +44,15 @@ struct HostFacts {
     std::string kernel;  // uname -r
     bool is_root = false;
     bool rxe_loaded = false;
-    bool rxe_available = false;      // the kernel's modules include rdma_rxe
-    bool rxe_modules_known = false;  // /lib/modules/<kernel> was readable
-    std::vector<NetdevFacts> netdevs;
-    std::vector<std::string> kernel_devices;  // /sys/class/infiniband
-    std::vector<std::string> verbs_devices;   // as listed by libibverbs
-    bool uverbs_node = false;                 // /dev/infiniband/uverbs* exists
-    bool uverbs_access = false;               // and may be opened
+    bool rxe_available = false;                        // the kernel's modules include rdma_rxe
+    bool rxe_modules_known = false;                    // /lib/modules/<kernel> was readable
+    std::vector<NetdevFacts> netdevs;                  // empty: unknown
+    std::vector<std::string> kernel_devices;           // /sys/class/infiniband
+    std::vector<std::string> verbs_devices;            // as listed by libibverbs
+    std::vector<std::string> opened_devices;           // those of them that can be opened
+    std::map<std::string, std::string> missing_nodes;  // by device: "/dev/infiniband/uverbs1"
+    bool uverbs_node = false;                          // /dev/infiniband/uverbs* exists
+    bool uverbs_access = false;                        // and may be opened
     bool rdma_cm_node = false;
     bool rdma_cm_access = false;
     std::optional<std::uint64_t> memlock;  // bytes; nullopt: unlimited

@@ -5,8 +5,15 @@
 #include <fstream>
 #include <ifaddrs.h>
 #include <iterator>
+#include <linux/if_vlan.h>
+#include <linux/sockios.h>
 #include <memory>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <netpacket/packet.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -14,6 +21,7 @@
 
 #include "rdma/doctor.hpp"
 #include "rdma/names.hpp"
+#include "util/fd.hpp"
 #include "util/sysfs.hpp"
 
 namespace rdma {
@@ -52,26 +60,49 @@ void look_at_nodes(HostFacts& host) {
             host.uverbs_node = true;
             host.uverbs_access |= access(("/dev/infiniband/" + name).c_str(), R_OK | W_OK) == 0;
         }
+    for (const std::string& name : names_in("/sys/class/infiniband_verbs")) {
+        const std::string node = "/dev/infiniband/" + name;
+        const std::string device = first_line("/sys/class/infiniband_verbs/" + name + "/ibdev");
+        if (!device.empty() && access(node.c_str(), F_OK) != 0)
+            host.missing_nodes[device] = node;
+    }
     host.rdma_cm_node = access("/dev/infiniband/rdma_cm", F_OK) == 0;
     host.rdma_cm_access = access("/dev/infiniband/rdma_cm", R_OK | W_OK) == 0;
 }
 
+// Of a VLAN: the interface that carries it.
+std::string interface_below(const std::string& name) {
+    const util::Fd any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    vlan_ioctl_args request{};
+    request.cmd = GET_VLAN_REALDEV_NAME_CMD;
+    name.copy(request.device1, sizeof request.device1 - 1);
+    return any.get() >= 0 && ioctl(any.get(), SIOCGIFVLAN, &request) == 0 ? request.u.device2 : "";
+}
+
+// /sys may be that of another network namespace (unshare(1) without a mount).
 void look_at_netdevs(HostFacts& host) {
-    for (const std::string& name : names_in("/sys/class/net")) {
-        const fs::path path = "/sys/class/net/" + name;
-        if (name != "lo" && first_line(path / "operstate") == "up")
-            host.netdevs.push_back({name, fs::exists(path / "device"), {}});
-    }
     ifaddrs* first = nullptr;
     if (getifaddrs(&first) != 0)
         return;
     const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list(first, freeifaddrs);
     for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
-        const bool is_ip = entry->ifa_addr != nullptr && (entry->ifa_addr->sa_family == AF_INET ||
-                                                          entry->ifa_addr->sa_family == AF_INET6);
-        const auto netdev = std::ranges::find(host.netdevs, entry->ifa_name, &NetdevFacts::name);
-        if (is_ip && netdev != host.netdevs.end())
+        // A label of an IPv4 address begins with the interface's name: "eth0:1".
+        const std::string_view label = entry->ifa_name;
+        const std::string name(label.substr(0, label.find(':')));
+        auto netdev = std::ranges::find(host.netdevs, name, &NetdevFacts::name);
+        if (netdev == host.netdevs.end())
+            netdev = host.netdevs.insert(host.netdevs.end(), NetdevFacts{.name = name});
+        const int family = entry->ifa_addr == nullptr ? AF_UNSPEC : entry->ifa_addr->sa_family;
+        if (family == AF_INET || family == AF_INET6)
             netdev->addresses.push_back(util::Address(entry->ifa_addr).host());
+        if (family != AF_PACKET)
+            continue;
+        netdev->is_up = (entry->ifa_flags & IFF_RUNNING) != 0;
+        netdev->is_loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
+        netdev->has_device = fs::exists("/sys/class/net/" + netdev->name + "/device");
+        netdev->is_ethernet =
+            reinterpret_cast<const sockaddr_ll*>(entry->ifa_addr)->sll_hatype == ARPHRD_ETHER;
+        netdev->below = interface_below(netdev->name);
     }
 }
 
@@ -106,14 +137,14 @@ void look_at_devices(HostFacts& host) {
     for (const std::string& name : host.verbs_devices) {
         try {
             const Context context = open_device(name);
+            host.opened_devices.push_back(name);
             const auto gids = gid_table(context.get());
             ibv_device_attr device{};
             if (ibv_query_device(context.get(), &device) == 0)
                 for (std::uint8_t port = 1; port <= device.phys_port_cnt; ++port)
                     host.ports.push_back(look_at_port(context.get(), port, gids));
         } catch (const std::exception&) {
-            // Ports of a device that cannot be opened are unknown; the checks of /dev/infiniband
-            // report why.
+            // Its ports are unknown; the checks of user space report why.
         }
     }
 }

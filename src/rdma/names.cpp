@@ -13,13 +13,18 @@ namespace {
     case prefix##word:     \
         return #word
 
-constexpr std::array<std::pair<unsigned, std::string_view>, 6> access_bits{{
+constexpr std::array<std::pair<unsigned, std::string_view>, 11> access_bits{{
     {IBV_ACCESS_LOCAL_WRITE, "local_write"},
     {IBV_ACCESS_REMOTE_WRITE, "remote_write"},
     {IBV_ACCESS_REMOTE_READ, "remote_read"},
     {IBV_ACCESS_REMOTE_ATOMIC, "remote_atomic"},
     {IBV_ACCESS_MW_BIND, "mw_bind"},
     {IBV_ACCESS_ZERO_BASED, "zero_based"},
+    {IBV_ACCESS_ON_DEMAND, "on_demand"},
+    {IBV_ACCESS_HUGETLB, "hugetlb"},
+    {access_flush_global, "flush_global"},
+    {access_flush_persistent, "flush_persistent"},
+    {IBV_ACCESS_RELAXED_ORDERING, "relaxed_ordering"},
 }};
 
 }  // namespace
@@ -66,6 +71,8 @@ std::string_view name_of(ibv_port_state state) {
 }
 
 std::string_view name_of(ibv_wr_opcode opcode) {
+    if (opcode == wr_flush)
+        return "FLUSH";
     switch (opcode) {
         WORD(IBV_WR_, RDMA_WRITE);
         WORD(IBV_WR_, RDMA_WRITE_WITH_IMM);
@@ -86,6 +93,8 @@ std::string_view name_of(ibv_wr_opcode opcode) {
 }
 
 std::string_view name_of(ibv_wc_opcode opcode) {
+    if (opcode == wc_flush)
+        return "FLUSH";
     switch (opcode) {
         WORD(IBV_WC_, SEND);
         WORD(IBV_WC_, RDMA_WRITE);
@@ -94,6 +103,8 @@ std::string_view name_of(ibv_wc_opcode opcode) {
         WORD(IBV_WC_, FETCH_ADD);
         WORD(IBV_WC_, BIND_MW);
         WORD(IBV_WC_, LOCAL_INV);
+        WORD(IBV_WC_, TSO);
+        WORD(IBV_WC_, ATOMIC_WRITE);
         WORD(IBV_WC_, RECV);
         WORD(IBV_WC_, RECV_RDMA_WITH_IMM);
         default:

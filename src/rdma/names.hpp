@@ -9,6 +9,12 @@
 
 namespace rdma {
 
+/// Enumerators that the headers of Debian 12 lack, with the values of newer ones.
+constexpr auto wr_flush = static_cast<ibv_wr_opcode>(14);
+constexpr auto wc_flush = static_cast<ibv_wc_opcode>(8);
+constexpr unsigned access_flush_global = 1U << 8U;
+constexpr unsigned access_flush_persistent = 1U << 9U;
+
 std::string_view name_of(ibv_qp_state state);
 std::string_view name_of(ibv_qp_type type);
 std::string_view name_of(ibv_port_state state);

@@ -6,14 +6,18 @@
 
 #include <infiniband/verbs.h>
 
+#include "rdma/names.hpp"
+
 namespace rdma {
 
 constexpr std::uint32_t psn_mask = 0xffffff;  // a PSN has 24 bits
 
 /// One PSN per packet, that is max(1, ceil(length / path MTU)); a READ uses one per response
-/// packet, an atomic exactly one. 0 for a local operation. `length` and `path_mtu` are in bytes;
-/// `path_mtu` must not be 0.
+/// packet, an atomic or a FLUSH exactly one. 0 for a local operation. `length` and `path_mtu` are in
+/// bytes; `path_mtu` must not be 0.
 constexpr std::uint32_t psn_count(ibv_wr_opcode opcode, std::uint64_t length, unsigned path_mtu) {
+    if (opcode == wr_flush)
+        return 1;
     switch (opcode) {
         case IBV_WR_LOCAL_INV:
         case IBV_WR_BIND_MW:

@@ -23,7 +23,13 @@ HostFacts healthy() {
     HostFacts host;
     host.kernel = "6.1.0";
     host.rxe_loaded = host.rxe_available = host.rxe_modules_known = true;
-    host.kernel_devices = host.verbs_devices = {"rxe0"};
+    host.kernel_devices = host.verbs_devices = host.opened_devices = {"rxe0"};
+    host.netdevs = {{.name = "lo", .is_up = true, .is_loopback = true, .addresses = {"127.0.0.1"}},
+                    {.name = "eth0",
+                     .is_up = true,
+                     .has_device = true,
+                     .is_ethernet = true,
+                     .addresses = {"192.0.2.1", "fe80::5%eth0"}}};
     host.uverbs_node = host.uverbs_access = host.rdma_cm_node = host.rdma_cm_access = true;
     rdma::PortFacts port;
     port.device = "rxe0";
@@ -62,12 +68,22 @@ TEST(Doctor, no_device_names_the_module_or_the_link_that_is_missing) {
     host.kernel_devices.clear();
     host.verbs_devices.clear();
     host.ports.clear();
-    host.netdevs = {{"docker0", false, {}}, {"enp1s0", true, {"192.0.2.7"}}};
+    host.netdevs = {{.name = "docker0", .is_up = true, .is_ethernet = true},
+                    {.name = "wg0", .is_up = true, .addresses = {"192.0.2.8"}},
+                    {.name = "down0", .has_device = true, .is_ethernet = true},
+                    {.name = "enp1s0",
+                     .is_up = true,
+                     .has_device = true,
+                     .is_ethernet = true,
+                     .addresses = {"192.0.2.7"}}};
     expect_only(bad(host), Verdict::wrong, "loaded but on no interface",
                 "rdma link add rxe0 type rxe netdev enp1s0 (or of docker0)");
     host.netdevs.front().addresses = {"192.0.2.1"};
     expect_only(bad(host, "192.0.2.1"), Verdict::wrong, "loaded but on no interface",
                 "rdma link add rxe0 type rxe netdev docker0");
+    // No RoCE device can be on wg0.
+    expect_only(bad(host, "192.0.2.8"), Verdict::wrong, "loaded but on no interface",
+                "rdma link add rxe0 type rxe netdev enp1s0 (or of docker0)");
     host.rxe_loaded = false;
     expect_only(bad(host), Verdict::wrong, "not loaded", "modprobe rdma_rxe");
     host.rxe_available = false;
@@ -103,6 +119,86 @@ TEST(Doctor, a_port_that_is_down_names_its_interface) {
     host.ports[0].netdev_up = false;
     expect_only(bad(host), Verdict::wrong, "rxe0 port 1 is DOWN: eth0 is down",
                 "ip link set eth0 up");
+}
+
+TEST(Doctor, each_device_of_the_kernel_must_be_opened) {
+    HostFacts host = healthy();
+    host.kernel_devices.push_back("rxe1");
+    expect_only(bad(host), Verdict::wrong, "libibverbs does not list rxe1", "ibv_devinfo -d rxe1");
+    host.verbs_devices.push_back("rxe1");
+    expect_only(bad(host), Verdict::wrong, "libibverbs cannot open rxe1", "ibv_devinfo -d rxe1");
+    host.missing_nodes["rxe1"] = "/dev/infiniband/uverbs1";
+    expect_only(bad(host), Verdict::wrong,
+                "rxe1 cannot be opened: /dev/infiniband/uverbs1 is missing", "container");
+}
+
+TEST(Doctor, a_port_needs_an_interface_of_this_network_namespace) {
+    HostFacts host = healthy();
+    host.netdevs.pop_back();
+    expect_only(bad(host), Verdict::wrong, "rxe0 port 1 is on eth0, which is in another",
+                "nsenter");
+    // An interface of the container above that of the host.
+    host.netdevs.push_back(
+        {.name = "macvlan0", .is_up = true, .is_ethernet = true, .addresses = {"192.0.2.1"}});
+    EXPECT_TRUE(bad(host).empty());
+    host.netdevs.clear();  // unknown
+    EXPECT_TRUE(bad(host).empty());
+}
+
+TEST(Doctor, a_port_needs_an_ethernet_address) {
+    HostFacts host = healthy();
+    host.netdevs[1].name = host.ports[0].netdev = "wg0";
+    host.netdevs[1].is_ethernet = false;
+    host.netdevs.push_back({.name = "eth1", .is_up = true, .is_ethernet = true});
+    expect_only(bad(host), Verdict::wrong, "rxe0 port 1 is on wg0, which has no Ethernet address",
+                "rdma link delete rxe0 && sudo rdma link add rxe0 type rxe netdev eth1");
+    // One that serves only this host is no mistake.
+    host.netdevs[1].is_loopback = true;
+    EXPECT_TRUE(bad(host).empty());
+}
+
+TEST(Doctor, a_gid_must_be_the_address_of_an_interface) {
+    HostFacts host = healthy();
+    host.ports[0].gids.push_back(gid("::ffff:192.0.2.77", 2));
+    expect_only(bad(host), Verdict::advice,
+                "GID index 2 of rxe0 port 1, 192.0.2.77, is the address",
+                "ip addr add 192.0.2.77/24 dev eth0");
+    expect_only(bad(host, "192.0.2.77"), Verdict::wrong, "is the address of no interface",
+                "or another GID index");
+    EXPECT_TRUE(bad(host, "192.0.2.1").empty());
+    host.ports[0].gids = {gid("::ffff:192.0.2.77", 2)};
+    expect_only(bad(host), Verdict::wrong, "is the address of no interface", "ip addr add");
+    // The kernel makes the first GID of the Ethernet address; the interface may have another one.
+    host.ports[0].gids = {gid("fe80::1", 0), gid("::ffff:192.0.2.1", 1)};
+    EXPECT_TRUE(bad(host).empty());
+}
+
+TEST(Doctor, a_link_local_address_needs_no_scope) {
+    EXPECT_TRUE(bad(healthy(), "fe80::1").empty());
+    expect_only(bad(healthy(), "fe80::2"), Verdict::wrong, "no RDMA device has a GID for fe80::2",
+                "ip addr add fe80::2/64");
+}
+
+// The interface that has the address comes first: it may lack a device, or be unfit for one.
+TEST(Doctor, an_address_of_an_interface_without_a_device) {
+    HostFacts host = healthy();
+    host.netdevs.push_back({.name = "eth1",
+                            .is_up = true,
+                            .is_ethernet = true,
+                            .addresses = {"198.51.100.9", "198.51.100.10"}});
+    expect_only(bad(host, "198.51.100.9"), Verdict::wrong,
+                "198.51.100.9 is the address of eth1, which has no RDMA device",
+                "rdma link add rxe1 type rxe netdev eth1");
+    host.netdevs.back().below = "eth0";  // a VLAN above the interface that has a device
+    expect_only(bad(host, "198.51.100.9"), Verdict::wrong,
+                "no RDMA device has a GID for 198.51.100.9", "ip link set eth0 down");
+    host.netdevs.back().below = "eth2";
+    expect_only(bad(host, "198.51.100.9"), Verdict::wrong, "which has no RDMA device",
+                "rdma link add rxe1 type rxe netdev eth2");
+    host.netdevs.back() = {.name = "wg0", .is_up = true, .addresses = {"198.51.100.9"}};
+    expect_only(bad(host, "198.51.100.9"), Verdict::wrong,
+                "198.51.100.9 is the address of wg0, which has no Ethernet address",
+                "address of an Ethernet interface");
 }
 
 TEST(Doctor, an_address_without_a_gid_is_wrong) {

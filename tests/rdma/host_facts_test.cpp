@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -45,16 +46,21 @@ TEST(HostFacts, have_the_limit_of_locked_memory) {
     setrlimit(RLIMIT_MEMLOCK, &before);
 }
 
-TEST(HostFacts, have_the_interfaces_that_are_up_but_the_loopback) {
-    std::vector<std::string> names;
+TEST(HostFacts, have_the_interfaces_of_the_network_namespace) {
+    std::set<std::string> names;
     for (const fs::path& netdev : util::entries_of("/sys/class/net"))
-        if (netdev.filename() != "lo" && util::first_line(netdev / "operstate") == "up")
-            names.push_back(netdev.filename());
+        if (fs::is_directory(netdev))
+            names.insert(netdev.filename());
     const rdma::HostFacts host = rdma::gather();
-    std::vector<std::string> found;
+    std::set<std::string> found;
     for (const rdma::NetdevFacts& netdev : host.netdevs) {
-        found.push_back(netdev.name);
-        EXPECT_EQ(netdev.has_device, fs::exists("/sys/class/net/" + netdev.name + "/device"));
+        const fs::path folder = "/sys/class/net/" + netdev.name;
+        EXPECT_TRUE(found.insert(netdev.name).second) << netdev.name;
+        EXPECT_EQ(netdev.has_device, fs::exists(folder / "device"));
+        EXPECT_EQ(netdev.is_ethernet, util::first_line(folder / "type") == "1");
+        EXPECT_EQ(netdev.is_loopback, netdev.name == "lo");
+        EXPECT_GE(netdev.is_up, util::first_line(folder / "operstate") == "up") << netdev.name;
+        EXPECT_EQ(netdev.below.empty(), !fs::exists("/proc/net/vlan/" + netdev.name));
         for (const std::string& address : netdev.addresses)
             EXPECT_TRUE(util::Address::parse(address)) << address;
     }

@@ -35,9 +35,10 @@ TEST(EnumeratorNames, of_requests_and_completions_are_those_of_the_man_pages) {
                                  "RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD",
                                  "LOCAL_INV", "BIND_MW", "SEND_WITH_INV", "TSO", "DRIVER1"});
     EXPECT_EQ(rdma::name_of(IBV_WR_ATOMIC_WRITE), "ATOMIC_WRITE");
+    EXPECT_EQ(rdma::name_of(rdma::wr_flush), "FLUSH");
     EXPECT_EQ(rdma::name_of(static_cast<ibv_wr_opcode>(13)), "UNKNOWN");
-    expect_names<ibv_wc_opcode>(
-        {"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "BIND_MW", "LOCAL_INV"});
+    expect_names<ibv_wc_opcode>({"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD",
+                                 "BIND_MW", "LOCAL_INV", "TSO", "FLUSH", "ATOMIC_WRITE"});
     EXPECT_EQ(rdma::name_of(IBV_WC_RECV), "RECV");
     EXPECT_EQ(rdma::name_of(IBV_WC_RECV_RDMA_WITH_IMM), "RECV_RDMA_WITH_IMM");
     EXPECT_EQ(rdma::name_of(static_cast<ibv_wc_opcode>(100)), "UNKNOWN");
@@ -92,7 +93,8 @@ TEST(EnumeratorNames, of_access_flags_are_in_one_order) {
               "local_write remote_read");
     EXPECT_EQ(rdma::access_names(0x3f),
               "local_write remote_write remote_read remote_atomic mw_bind zero_based");
-    EXPECT_EQ(rdma::access_names(IBV_ACCESS_HUGETLB), "local_read");
+    EXPECT_EQ(rdma::access_names(IBV_ACCESS_HUGETLB | rdma::access_flush_global),
+              "hugetlb flush_global");
 }
 
 TEST(EnumeratorNames, a_path_mtu_has_its_bytes) {

@@ -24,6 +24,7 @@ TEST(PsnCount, of_a_read_is_that_of_its_response) {
 TEST(PsnCount, of_an_atomic_is_one_and_of_a_local_operation_none) {
     EXPECT_EQ(psn_count(IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 256), 1U);
     EXPECT_EQ(psn_count(IBV_WR_ATOMIC_CMP_AND_SWP, 8, 256), 1U);
+    EXPECT_EQ(psn_count(rdma::wr_flush, 1 << 20, 256), 1U) << "the length of a range, not of data";
     EXPECT_EQ(psn_count(IBV_WR_LOCAL_INV, 0, 256), 0U);
     EXPECT_EQ(psn_count(IBV_WR_BIND_MW, 4096, 256), 0U);
 }
