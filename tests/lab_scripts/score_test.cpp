@@ -143,4 +143,30 @@ TEST_F(Score, shows_the_logs_that_the_case_allows_and_nothing_that_names_the_fau
     EXPECT_EQ(text.find("drop"), std::string::npos) << text;
 }
 
+// Which of them it was, only the responder's log shows.
+TEST_F(Score, a_refused_access_is_right_without_the_log_of_the_responder) {
+    run("a", "other-pd", answer("remote-access"));
+    run("b", "other-pd", answer("remote-access"), "both");
+    run("c", "loss", answer("remote-access"));
+    const auto outcome = score();
+    EXPECT_EQ(line("a ", outcome), "a none other-pd remote-access likely right");
+    EXPECT_EQ(line("b ", outcome), "b both other-pd remote-access likely WRONG");
+    EXPECT_EQ(line("c ", outcome), "c none loss remote-access likely WRONG");
+}
+
+TEST_F(Score, asks_rocetrace_for_logs_without_a_capture) {
+    write(dir_.path() / "rocetrace",
+          "#!/bin/bash\nshift\necho \"1. $(cat \"$@\" | grep -c process) (certain)  client\"\n");
+    fs::permissions(dir_.path() / "rocetrace", fs::perms::owner_all);
+    setenv("ROCETRACE", (dir_.path() / "rocetrace").c_str(), 1);
+    run("a", "1", "");
+    const auto logs = score({"--logs", "logs"});
+    const auto codes = score({"--logs", "codes"});
+    unsetenv("ROCETRACE");
+    EXPECT_EQ(line("a ", logs), "a logs 1 1 certain right");
+    // The event of the run is no completion.
+    EXPECT_EQ(line("a ", codes), "a codes 1 0 certain WRONG");
+    EXPECT_EQ(score({"--logs", "some"}).exit_code, 2);
+}
+
 }  // namespace score_test
