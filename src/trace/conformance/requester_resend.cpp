@@ -104,7 +104,10 @@ GoBack Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, R
             resend.asked_by.reset();
         return cause;
     }
-    if (nak_ && nak_->place >= acknowledged_ &&
+    // The timer of a READ before it may run since an earlier packet.
+    const bool may_be_timer = nak_ && place == acknowledged_ && facts_.retry.ack_timeout_ns &&
+                              waited(*nak_) >= *facts_.retry.ack_timeout_ns / 2;
+    if (nak_ && nak_->place >= acknowledged_ && !may_be_timer &&
         waited(*nak_) < facts_.retry.ack_timeout_ns.value_or(lag_ns)) {
         report(Code::ResendFrom, request,
                fmt::format("retransmitted from PSN {:#08x} on, but the NAK asks for PSN {:#08x}",

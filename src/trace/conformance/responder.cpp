@@ -80,22 +80,32 @@ bool Responder::may_explain(const ObservedPacket& sent) {
     return sent.is_sequence_nak() ? outlook_->has_gap : outlook_->has_refusable;
 }
 
-// Without the beginning, the first ACK of a captured request determines the responder's state.
+// Without the beginning, the first ACK of a captured request determines the responder's state, or the
+// first NAK, which names the PSN that it expects.
 void Responder::synchronise(const ObservedPacket& sent) {
-    if (!sent.is_ack() || !waiting_with_.contains(sent.psn.value()))
+    const bool is_nak = sent.is_sequence_nak();
+    if (!is_nak && (!sent.is_ack() || !waiting_with_.contains(sent.psn.value())))
         return;
-    const auto acknowledged = std::ranges::find_if(waiting_, [&](const ObservedPacket& request) {
-        return !request.is_damaged && request.psn == sent.psn && !request.wants_data();
+    const auto answered = std::ranges::find_if(waiting_, [&](const ObservedPacket& request) {
+        return !request.is_damaged && (is_nak ? request.psn.is_after(sent.psn)
+                                              : request.psn == sent.psn && !request.wants_data());
     });
-    if (acknowledged == waiting_.end())
+    if (answered == waiting_.end())
         return;
-    sequence_ = Sequence(sent.psn + 1);
+    if (is_nak) {
+        sequence_ = Sequence(sent.psn);
+        state_.nak_sent = true;
+        state_.is_open_known = false;
+        last_nak_ = sent.frame;
+    } else {
+        sequence_ = Sequence(sent.psn + 1);
+        if (!answered->opcode->ends_message())
+            state_.open = answered->opcode->operation;
+    }
     state_.is_synchronised = true;
     state_.msn = sent.aeth.msn;
     msn_is_known_ = true;
-    if (!acknowledged->opcode->ends_message())
-        state_.open = acknowledged->opcode->operation;
-    const auto count = acknowledged - waiting_.begin() + 1;
+    const auto count = answered - waiting_.begin() + 1;
     for (auto known = waiting_.begin(); known != waiting_.begin() + count; ++known)
         record({.request = *known,
                 .of = Class::Unknown,
@@ -212,6 +222,7 @@ void Responder::pass_over(const Expectation& expectation) {
 
 void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
     expectation.arrival.answer = sent;
+    judge_late_acks(expectation, sent);
     if (sent.is_rnr_nak() || sent.is_fatal_nak()) {
         state_ = expectation.before;
         state_.nak_sent = false;
@@ -233,7 +244,7 @@ void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
             return;
         case Owed::Ack:
         case Owed::DuplicateAck:
-            late_ack(expectation, sent);
+            note_late_ack(expectation, sent);
             check_msn(sent, expectation.msn_low, expectation.msn_high);
             covers(sequence_.extend(sent.psn));
             return;
@@ -281,6 +292,8 @@ void Responder::finish(std::int64_t end_ns) {
     const auto is_late = [&](const ObservedPacket& request) {
         return end_ns - request.t_ns > grace;
     };
+    for (const LateAck& late : late_acks_)
+        report_missing_ack(late);
     if (silent_since_ && !is_late(*silent_since_))
         silent_since_.reset();
     for (const ObservedPacket& request : waiting_) {

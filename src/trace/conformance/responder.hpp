@@ -77,6 +77,7 @@ class Responder {
         bool rnr_sent = false;
         bool is_dead = false;
         std::optional<wire::Operation> open;  // operation of the incomplete message
+        bool is_open_known = true;
         std::size_t executed = 0;  // number of READs and ATOMICs; the last are in executed_
     };
     enum class Owed : std::uint8_t {
@@ -107,6 +108,12 @@ class Responder {
         bool has_gap = false, has_data = false, has_refusable = false, has_damage = false;
 
         void add(const Expectation& expectation);
+    };
+    // An ACK that came after the requester had retransmitted the request: if the responder acknowledges
+    // the copy, too, it was slow; otherwise it answered only the copy.
+    struct LateAck {
+        ObservedPacket request;
+        std::uint64_t copy = 0, ack = 0;  // frames
     };
     struct Reading {  // data that is being sent
         ObservedPacket request;
@@ -146,7 +153,9 @@ class Responder {
     void wrong_data(Scan& scanned, const ObservedPacket& sent);
     void wrong_ack(const State& later, const ObservedPacket& sent);
     void missing(const Expectation& expectation);
-    void late_ack(const Expectation& expectation, const ObservedPacket& sent);
+    void note_late_ack(const Expectation& expectation, const ObservedPacket& sent);
+    void judge_late_acks(const Expectation& expectation, const ObservedPacket& sent);
+    void report_missing_ack(const LateAck& late);
     void check_msn(const ObservedPacket& sent, std::uint32_t low, std::uint32_t high);
     void check_position(const ObservedPacket& sent);
     void report(Code code, const ObservedPacket& at, std::string text,
@@ -166,6 +175,7 @@ class Responder {
     ArrivalCounts counts_;
     bool has_responded_ = false;
     std::optional<Reading> reading_;
+    std::vector<LateAck> late_acks_;  // whose copies are not judged yet
     std::optional<ExtendedPsn> acknowledged_;
     std::uint64_t last_nak_ = 0;    // frame of the last NAK
     std::uint32_t msn_base_ = 0;    // if the capture begins after the connection

@@ -179,24 +179,38 @@ void Responder::missing(const Expectation& expectation) {
                    short_name(*request.opcode), request.psn));
 }
 
-// Reports a request for an ACK that the requester had to retransmit.
-void Responder::late_ack(const Expectation& expectation, const ObservedPacket& sent) {
+void Responder::note_late_ack(const Expectation& expectation, const ObservedPacket& sent) {
     const ObservedPacket& request = expectation.arrival.request;
     if (!expectation.is_required || expectation.owed != Owed::Ack ||
         waiting_with_.at(request.psn.value()) == 1)
         return;
     const std::int64_t timeout = facts_.retry.ack_timeout_ns.value_or(usual_timeout_ns);
-    for (const ObservedPacket& other : waiting_) {
-        if (other.frame <= request.frame || other.psn != request.psn ||
-            other.t_ns - request.t_ns < timeout)
-            continue;
-        report(Code::MissingAck, request,
-               fmt::format("PSN {:#08x} requested an ACK, but none was sent until the requester "
-                           "retransmitted it",
-                           request.psn),
-               {other.frame, sent.frame});
-        return;
-    }
+    const auto copy = std::ranges::find_if(waiting_, [&](const ObservedPacket& other) {
+        return other.frame > request.frame && other.psn == request.psn &&
+               other.t_ns - request.t_ns >= timeout;
+    });
+    if (copy != waiting_.end())
+        late_acks_.push_back({.request = request, .copy = copy->frame, .ack = sent.frame});
+}
+
+// A responder processes requests in order: once it answers a later one, it has passed the copy.
+void Responder::judge_late_acks(const Expectation& expectation, const ObservedPacket& sent) {
+    std::erase_if(late_acks_, [&](const LateAck& late) {
+        if (expectation.owed == Owed::DuplicateAck && !sent.psn.is_before(late.request.psn))
+            return true;
+        if (expectation.arrival.request.frame < late.copy)
+            return false;
+        report_missing_ack(late);
+        return true;
+    });
+}
+
+void Responder::report_missing_ack(const LateAck& late) {
+    report(Code::MissingAck, late.request,
+           fmt::format("PSN {:#08x} requested an ACK, but none was sent until the requester "
+                       "retransmitted it",
+                       late.request.psn),
+           {late.copy, late.ack});
 }
 
 void Responder::check_msn(const ObservedPacket& sent, std::uint32_t low, std::uint32_t high) {

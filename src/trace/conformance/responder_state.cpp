@@ -49,6 +49,7 @@ void Responder::in_order(const ObservedPacket& request, Expectation& expectation
     }
     const std::uint32_t psns = request.psn_count(facts_.path_mtu);
     state_.expected += psns;
+    state_.is_open_known = true;
     state_.open =
         request.opcode->ends_message() ? std::nullopt : std::optional(request.opcode->operation);
     if (request.opcode->ends_message())
@@ -93,6 +94,8 @@ void Responder::duplicate(const ObservedPacket& request, Expectation& expectatio
 }
 
 bool Responder::breaks_message(const ObservedPacket& request) const {
+    if (!state_.is_open_known)
+        return false;
     if (request.opcode->starts_message())
         return state_.open.has_value();
     return state_.open != request.opcode->operation;

@@ -30,6 +30,13 @@ class Absence {
         const Post* post = unfinished();
         if (post == nullptr || (!has_anything_from_requester() && !is_place_of_responder()))
             return;
+        const std::uint32_t largest = largest_payload();
+        if (const std::uint64_t size = size_of(*post);
+            largest != 0 && size > largest && case_.course.last_answer != nullptr) {
+            Cause& cause = add_larger(size, largest);
+            cause.add(evidence(*direction_.requester, *post));
+            return;
+        }
         // If the capture had ended before, it could not contain the request.
         const bool was_capturing = case_.whole.traffic.end_ns() > post->t_ns;
         Cause& cause =
@@ -52,17 +59,10 @@ class Absence {
     void nothing_arrived() {
         if (!case_.whole.has_capture)
             return;
-        std::uint32_t largest = 0;
-        for (const Seen* request : direction_.requests)
-            largest = std::max(largest, request->payload);
-        const std::uint64_t lost = size_of_failing();
+        const std::uint32_t largest = largest_payload();
+        const std::uint64_t lost = failed_ == nullptr ? 0 : size_of(*failed_);
         if (!direction_.requests.empty() && lost > largest && case_.course.last_answer != nullptr) {
-            Cause& cause =
-                add(Code::LargePacketsLost, Certainty::Likely,
-                    fmt::format("packets with up to {} bytes of payload arrived, but the capture "
-                                "has no packet of a request whose packets have {} bytes.",
-                                largest, lost));
-            cause.add(evidence(*largest_passed(largest)));
+            add_larger(lost, largest);
             return;
         }
         if (!has_anything_from_requester() && !is_place_of_responder()) {
@@ -148,12 +148,29 @@ class Absence {
         return *std::ranges::find(direction_.requests, size, &Seen::payload);
     }
 
-    std::uint64_t size_of_failing() const {
-        if (failed_ == nullptr || failed_->opcode == "RDMA_READ")
+    std::uint32_t largest_payload() const {
+        std::uint32_t largest = 0;
+        for (const Seen* request : direction_.requests)
+            largest = std::max(largest, request->payload);
+        return largest;
+    }
+
+    Cause& add_larger(std::uint64_t size, std::uint32_t largest) {
+        Cause& cause =
+            add(Code::LargePacketsLost, Certainty::Likely,
+                fmt::format("packets with up to {} bytes of payload arrived, but the capture "
+                            "has no packet of a request whose packets have {} bytes.",
+                            largest, size));
+        cause.add(evidence(*largest_passed(largest)));
+        return cause;
+    }
+
+    // Payload bytes of the request's largest packet; 0: it has none.
+    std::uint64_t size_of(const Post& post) const {
+        if (post.opcode == "RDMA_READ")
             return 0;
-        return direction_.path_mtu == 0
-                   ? failed_->length
-                   : std::min<std::uint64_t>(failed_->length, direction_.path_mtu);
+        return direction_.path_mtu == 0 ? post.length
+                                        : std::min<std::uint64_t>(post.length, direction_.path_mtu);
     }
 
     const Case& case_;

@@ -76,11 +76,16 @@ constexpr auto meanings = std::to_array<Meaning>({
      "private data that is too long, or more READs than the device allows"},
 });
 
-// Whether the program posted or received anything afterwards.
+// Whether the program posted or received anything afterwards, or connected a queue pair before the log
+// broke off.
 bool went_on(const runlog::Event& failed, const Logs& logs) {
+    const bool is_end_known = std::ranges::any_of(logs.notices(), [&](const runlog::Event& event) {
+        return event.role == failed.role && event.is("process_end");
+    });
     return std::ranges::any_of(logs.queue_pairs(), [&](const LoggedQueuePair& pair) {
         return pair.role == failed.role &&
-               ((pair.sends_done != 0 && !pair.posts.empty() &&
+               ((!is_end_known && pair.ready_ns > failed.t_ns && failed[key::qpn] != pair.qpn) ||
+                (pair.sends_done != 0 && !pair.posts.empty() &&
                  pair.posts.back().t_ns > failed.t_ns) ||
                 (!pair.receive_times.empty() && pair.receive_times.back() > failed.t_ns));
     });
@@ -125,7 +130,26 @@ bool is_failure(const runlog::Event& event, const Logs& logs) {
            !went_on(event, logs);
 }
 
+namespace {
+
+// The peer is not ready because this call failed.
+void forget_not_ready(const runlog::Event& failed, const Whole& whole, Causes& causes) {
+    const LoggedQueuePair* pair = whole.logs.pair_at(failed);
+    if (pair == nullptr || pair->ready_ns || failed[key::call] != "ibv_modify_qp")
+        return;
+    for (const Direction& direction : whole.directions)
+        if (direction.responder == pair)
+            std::erase_if(causes, [&](const Cause& one) {
+                return one.code == Code::PeerNotReady && one.where == direction.where();
+            });
+}
+
+}  // namespace
+
 void explain_calls(const Whole& whole, Causes& causes) {
+    for (const runlog::Event& event : whole.logs.notices())
+        if (is_failure(event, whole.logs))
+            forget_not_ready(event, whole, causes);
     const bool is_explained = std::ranges::any_of(causes, &Cause::is_fatal);
     std::vector<const runlog::Event*> others;
     for (const runlog::Event& event : whole.logs.notices()) {

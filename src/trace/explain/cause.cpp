@@ -87,6 +87,11 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::CqOverrun, "cq-overrun",
      "Make the completion queue at least as large as the number of requests that may complete "
      "before it is polled."},
+    {Code::NotPolled, "not-polled",
+     "Poll the completion queue until the completion of each request has come."},
+    {Code::LateRank, "late-rank",
+     "Look at what this rank does before its call: more data, a slower or busier host, a "
+     "checkpoint."},
     {Code::ReadDepth, "read-depth",
      "Set max_rd_atomic of the requester to at most max_dest_rd_atomic of the responder."},
     {Code::BufferReused, "buffer-reused",

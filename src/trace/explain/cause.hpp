@@ -41,6 +41,8 @@ enum class Code : std::uint8_t {
     LocalLength,
     SendQueueFull,
     CqOverrun,
+    NotPolled,
+    LateRank,
     ReadDepth,
     BufferReused,
     CallFailed,

@@ -1,11 +1,11 @@
 // Connections that were not established, from the connection manager's messages.
 #include <algorithm>
-#include <map>
 #include <string_view>
-#include <tuple>
 
 #include <fmt/format.h>
 
+#include "trace/explain/cm_questions.hpp"
+#include "trace/explain/rejection.hpp"
 #include "trace/explain/rules.hpp"
 
 namespace explain {
@@ -13,10 +13,10 @@ namespace {
 
 class ConnectionManager {
   public:
-    ConnectionManager(const Whole& whole, Causes& causes) : whole_(whole), causes_(causes) {}
+    ConnectionManager(const Whole& whole, const Listeners& listeners, Causes& causes)
+        : whole_(whole), listeners_(listeners), causes_(causes) {}
 
     void explain() {
-        sort();
         for (const CmSeen& message : whole_.traffic.cm()) {
             if (message.attribute == wire::CmAttribute::ConnectReject && !gives_up(message))
                 rejected(message);
@@ -24,10 +24,22 @@ class ConnectionManager {
                 rejected(message);
         }
         unanswered();
-        if (causes_.empty())
-            events();
-        if (causes_.empty())
-            repeated();
+    }
+
+    // Connections that were established after a message had been sent again. The kernel of a program
+    // that has a ConnectRequest and not accepted it yet responds to the second one (MsgRcptAck).
+    void repeated() {
+        for (const auto& [id, by_kind] : questions_.all())
+            for (const auto& [kind, question] : by_kind) {
+                const bool was_answered =
+                    kind == wire::CmAttribute::ConnectReply || question.was_accepted_before;
+                const bool is_accepted =
+                    kind == wire::CmAttribute::ConnectRequest && question.accepted != nullptr;
+                if (kind != wire::CmAttribute::DisconnectRequest && question.has_answer &&
+                    question.copies >= 2 && question.receipt == nullptr &&
+                    (was_answered || is_accepted))
+                    repeated(kind, question, was_answered);
+            }
     }
 
   private:
@@ -35,18 +47,6 @@ class ConnectionManager {
     static bool gives_up(const CmSeen& reject) {
         constexpr std::uint16_t timeout = 4;
         return reject.reason == timeout && reject.remote_id == 0;
-    }
-
-    static bool asks(const CmSeen& message) {
-        return message.attribute == wire::CmAttribute::ConnectRequest ||
-               message.attribute == wire::CmAttribute::ServiceIdResReq ||
-               message.attribute == wire::CmAttribute::ConnectReply ||
-               message.attribute == wire::CmAttribute::DisconnectRequest;
-    }
-
-    static bool agrees(const CmSeen& message) {
-        return message.attribute == wire::CmAttribute::ConnectReply ||
-               (message.attribute == wire::CmAttribute::ServiceIdResReqResp && message.reason == 0);
     }
 
     std::string where_of(const CmSeen& request) const {
@@ -62,61 +62,8 @@ class ConnectionManager {
         return add_fatal(causes_, code, certainty, std::move(text), std::move(where));
     }
 
-    // Identifies what one end sent with one of its communication IDs.
-    using Id =
-        std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
-    static Id id_of(const flow::Host& from, const flow::Host& to, std::uint32_t comm_id) {
-        return {from.high, from.low, to.high, to.low, comm_id};
-    }
-    struct Question {
-        const CmSeen* first = nullptr;
-        const CmSeen* last = nullptr;
-        std::size_t copies = 0;
-        const CmSeen* receipt =
-            nullptr;  // the kernel acknowledges receipt; the program may not accept it
-        const CmSeen* accepted = nullptr;  // the last one that agrees
-        bool has_answer = false;
-        bool was_accepted_before = false;  // when it was sent again
-
-        // The responder agreed, and the requester asked again and got no other answer.
-        bool is_acceptance_lost() const {
-            return accepted != nullptr && last->frame > accepted->frame;
-        }
-    };
-
-    // A ConnectReply is also a request: it asks for ReadyToUse.
-    void sort() {
-        for (const CmSeen& message : whole_.traffic.cm()) {
-            if (asks(message)) {
-                auto& by_kind = questions_[id_of(message.from, message.to, message.local_id)];
-                Question& question = by_kind[message.attribute];
-                question.first = question.first == nullptr ? &message : question.first;
-                question.last = &message;
-                question.was_accepted_before |= question.accepted != nullptr;
-                ++question.copies;
-            }
-            const auto asked = questions_.find(id_of(message.to, message.from, message.remote_id));
-            if (asked == questions_.end())
-                continue;
-            for (auto& [kind, question] : asked->second) {
-                if (message.attribute == wire::CmAttribute::MsgRcptAck)
-                    question.receipt = question.receipt == nullptr ? &message : question.receipt;
-                else
-                    question.has_answer = true;
-                if (agrees(message))
-                    question.accepted = &message;
-            }
-        }
-    }
-
-    const Question* question_of(const CmSeen& answer) const {
-        const auto asked = questions_.find(id_of(answer.to, answer.from, answer.remote_id));
-        return asked == questions_.end() || asked->second.empty() ? nullptr
-                                                                  : &asked->second.begin()->second;
-    }
-
     void rejected(const CmSeen& reject) {
-        const Question* question = question_of(reject);
+        const CmQuestion* question = questions_.question_of(reject);
         const std::string who = spoken(whole_.logs.name_of(reject.from, reject.network));
         if (question != nullptr && question->is_acceptance_lost() &&
             reject.attribute == wire::CmAttribute::ServiceIdResReqResp)
@@ -141,8 +88,31 @@ class ConnectionManager {
         if (question != nullptr)
             add_offer(*question->first, reject, cause);
         cause.try_this = advice_for(reject);
-        if (const runlog::Event* event = event_with("REJECTED"))
+        if (reject.attribute == wire::CmAttribute::ConnectReject && reject.service.empty() &&
+            reject.reason == consumer_reject)
+            listeners_.add_refusal(whole_.logs.role_at(reject.from), reject.t_ns,
+                                   questions_.requests_to(reject.from), cause);
+        if (const runlog::Event* event = whole_.logs.cm_event("REJECTED"))
             cause.add(evidence(*event));
+    }
+
+    // nullptr: another message, or the backlog had room or is not known.
+    const runlog::Event* full_backlog_for(const CmSeen& request) const {
+        return request.attribute == wire::CmAttribute::ConnectRequest
+                   ? listeners_.full_backlog(whole_.logs.role_at(request.to), request.t_ns,
+                                             questions_.requests_to(request.to, request.frame))
+                   : nullptr;
+    }
+
+    static void blame(const runlog::Event& listens, Cause& cause) {
+        cause.text += fmt::format(
+            " The backlog of rdma_listen, {}, was full: as many requests waited for "
+            "rdma_get_cm_event, and the kernel drops others without a response.",
+            listens[key::backlog].value_or(0));
+        cause.add(evidence(listens));
+        cause.try_this =
+            "Give rdma_listen a larger backlog, or take connection events sooner, in a thread that "
+            "does nothing else.";
     }
 
     // The values of the request that the service refused.
@@ -156,51 +126,32 @@ class ConnectionManager {
             reject.service, *request.initiator_depth, *request.responder_resources);
     }
 
-    // IBTA volume 1, 12.6.7.2. Empty: that of the code.
     static std::string advice_for(const CmSeen& reject) {
         if (reject.attribute != wire::CmAttribute::ConnectReject)
             return {};
-        switch (reject.reason) {
-            case 8:
-                return "Start the server, and compare its port and port space (RDMA_PS_TCP) with "
-                       "those of rdma_connect.";
-            case 10:
-                return "The responder still has a connection of this queue pair: destroy the old "
-                       "one, or wait for its timewait to end.";
-            case consumer_reject:
-                if (!reject.service.empty())
-                    return "Set the value that the service refused (rdma_connect: initiator_depth, "
-                           "responder_resources, private_data).";
-                return "Look at the responder's log for the reason: it called rdma_reject, or its "
-                       "rdma_accept failed. The private data of the REJ may say why.";
-            default:
-                return {};
-        }
+        if (reject.reason == consumer_reject && !reject.service.empty())
+            return "Set the value that the service refused (rdma_connect: initiator_depth, "
+                   "responder_resources, private_data).";
+        return advice_after_rejection(reject.reason);
     }
 
     // When a program ends, the kernel rejects the requests that it has not accepted.
-    static bool came_late(const Question& question, const CmSeen& reject) {
+    static bool came_late(const CmQuestion& question, const CmSeen& reject) {
         constexpr std::int64_t late_ns = 3'000'000'000;
         return reject.reason == consumer_reject && question.copies > 1 &&
                reject.t_ns - question.first->t_ns > late_ns;
     }
 
     static std::string reason_of(const CmSeen& reject) {
-        constexpr std::uint16_t invalid_service = 8;
+        if (reject.attribute == wire::CmAttribute::ConnectReject)
+            return rejection_text(reject.reason);
         const std::size_t at = reject.text.rfind(": ");
-        std::string reason = at == std::string::npos ? "no reason" : reject.text.substr(at + 2);
-        if (reject.attribute == wire::CmAttribute::ConnectReject) {
-            if (reject.reason == invalid_service)
-                reason += " (no program listens on this port)";
-            if (reject.reason == consumer_reject)
-                reason += " (the program refused it)";
-        }
-        return reason;
+        return at == std::string::npos ? "no reason" : reject.text.substr(at + 2);
     }
 
     void unanswered() {
-        const runlog::Event* event = event_with("UNREACHABLE");
-        for (const auto& [id, by_kind] : questions_)
+        const runlog::Event* event = whole_.logs.cm_event("UNREACHABLE");
+        for (const auto& [id, by_kind] : questions_.all())
             for (const auto& [kind, question] : by_kind)
                 if (kind == wire::CmAttribute::ServiceIdResReq && question.is_acceptance_lost())
                     acceptance_lost(question);
@@ -211,7 +162,7 @@ class ConnectionManager {
                     unanswered(question, event);
     }
 
-    void acceptance_lost(const Question& question) {
+    void acceptance_lost(const CmQuestion& question) {
         Cause& cause = add(Code::CmNoAnswer, Certainty::Likely,
                            fmt::format("{} was sent {} times although a response was captured: "
                                        "the response does not reach the requester.",
@@ -222,34 +173,31 @@ class ConnectionManager {
         cause.add(evidence(*question.last));
     }
 
-    // Connections that were established after a message had been sent again.
-    void repeated() {
-        for (const auto& [id, by_kind] : questions_)
-            for (const auto& [kind, question] : by_kind) {
-                // A program may need a long time to accept a ConnectRequest.
-                const bool was_answered =
-                    kind == wire::CmAttribute::ConnectReply || question.was_accepted_before;
-                if (kind == wire::CmAttribute::DisconnectRequest || !question.has_answer ||
-                    question.copies < 2 || question.receipt != nullptr || !was_answered)
-                    continue;
-                const std::int64_t cost = question.last->t_ns - question.first->t_ns;
-                Cause cause{.code = Code::Loss,
-                            .certainty = Certainty::Likely,
-                            .text = fmt::format("{} was sent {} times in {:.1f} s until the "
-                                                "connection was established: the first one or its "
-                                                "response was lost.",
-                                                wire::name(kind), question.copies,
-                                                static_cast<double>(cost) / 1e9),
-                            .evidence = {},
-                            .where = where_of(*question.first),
-                            .cost_ns = cost};
-                cause.add(evidence(*question.first));
-                cause.add(evidence(*question.last));
-                causes_.push_back(std::move(cause));
-            }
+    void repeated(wire::CmAttribute kind, const CmQuestion& question, bool was_answered) {
+        const runlog::Event* listens = full_backlog_for(*question.first);
+        const bool is_backlog = listens != nullptr && !was_answered;
+        const std::int64_t cost = question.last->t_ns - question.first->t_ns;
+        Cause cause{
+            .code = was_answered ? Code::Loss : Code::CmNoAnswer,
+            .certainty = was_answered || is_backlog ? Certainty::Likely : Certainty::Possible,
+            .text = fmt::format("{} was sent {} times in {:.1f} s until the "
+                                "connection was established{}.",
+                                wire::name(kind), question.copies, static_cast<double>(cost) / 1e9,
+                                was_answered ? ": the first one or its response was lost"
+                                : is_backlog ? ""
+                                             : ": the first one was lost, or the listener's "
+                                               "backlog was full"),
+            .evidence = {},
+            .where = where_of(*question.first),
+            .cost_ns = cost};
+        cause.add(evidence(*question.first));
+        cause.add(evidence(*question.last));
+        if (is_backlog)
+            blame(*listens, cause);
+        causes_.push_back(std::move(cause));
     }
 
-    void unanswered(const Question& question, const runlog::Event* event) {
+    void unanswered(const CmQuestion& question, const runlog::Event* event) {
         const CmSeen& first = *question.first;
         const std::string_view name = wire::name(first.attribute);
         constexpr std::uint16_t everyone = 0x7fff;
@@ -282,6 +230,8 @@ class ConnectionManager {
             cause.add(evidence(*question.last));
         if (event != nullptr)
             cause.add(evidence(*event));
+        if (const runlog::Event* listens = full_backlog_for(first))
+            blame(*listens, cause);
     }
 
     // The report of a router or the peer's host (ICMP).
@@ -302,72 +252,23 @@ class ConnectionManager {
                });
     }
 
-    const runlog::Event* event_with(std::string_view type) const {
-        const auto& notices = whole_.logs.notices();
-        const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
-            return event.is("cm_event") && event[key::cm_type] == type;
-        });
-        return found == notices.end() ? nullptr : &*found;
-    }
-
-    // Without captured messages: uses the events that the program received.
-    void events() {
-        for (const auto& [type, code, text] :
-             {std::tuple{"REJECTED", Code::CmRejected, "the peer rejected the connection."},
-              {"UNREACHABLE", Code::CmNoAnswer, "the peer did not respond to the ConnectRequest."},
-              {"ADDR_ERROR", Code::WrongGid,
-               "the address could not be resolved: no host has it, or no RDMA device leads to "
-               "it."}})
-            if (const runlog::Event* event = event_with(type))
-                add(code, Certainty::Likely, text, event->role).add(evidence(*event));
-        if (causes_.empty())
-            waiting();
-    }
-
-    // rdma_connect was called, and no event reported the result.
-    void waiting() {
-        constexpr std::int64_t patience_ns = 1'000'000'000;
-        const auto& notices = whole_.logs.notices();
-        for (const runlog::Event& call : notices) {
-            if (!call.is_one_of({"cm_call", "begun"}) || call[key::call] != "rdma_connect" ||
-                whole_.logs.end_of(call.role) - call.t_ns < patience_ns)
-                continue;
-            const bool has_ended = std::ranges::any_of(notices, [&](const runlog::Event& event) {
-                return event.is("cm_event") && event.role == call.role &&
-                       event[key::id] == call[key::id] && event.t_ns > call.t_ns;
-            });
-            const auto qpn = call[key::qpn];
-            const auto pairs =
-                whole_.logs.find(call.role, static_cast<std::uint32_t>(qpn.value_or(0)));
-            const bool is_connected = std::ranges::any_of(
-                pairs, [](const auto* pair) { return pair->ready_ns.has_value(); });
-            if (has_ended || is_connected)
-                continue;
-            Cause& cause = add(
-                Code::CmNoAnswer, Certainty::Likely,
-                fmt::format(
-                    "the program called rdma_connect, and no event followed for {:.1f} s: there is "
-                    "no response to the ConnectRequest.",
-                    static_cast<double>(whole_.logs.end_of(call.role) - call.t_ns) / 1e9),
-                call.role);
-            cause.add(evidence(call));
-            if (whole_.has_capture && whole_.traffic.cm().empty())
-                cause.add(value(call.role, "the capture has no ConnectRequest"));
-        }
-    }
-
-    static constexpr std::uint16_t consumer_reject = 28;
-
     const Whole& whole_;
+    const Listeners& listeners_;
     Causes& causes_;
-    std::map<Id, std::map<wire::CmAttribute, Question>> questions_;
+    CmQuestions questions_{whole_.traffic.cm()};
 };
 
 }  // namespace
 
 void explain_connection_manager(const Whole& whole, Causes& causes) {
     Causes found;
-    ConnectionManager(whole, found).explain();
+    const Listeners listeners(whole.logs);
+    ConnectionManager messages(whole, listeners, found);
+    messages.explain();
+    if (found.empty())
+        explain_connection_events(whole, listeners, found);
+    if (found.empty())
+        messages.repeated();
     causes.insert(causes.end(), std::make_move_iterator(found.begin()),
                   std::make_move_iterator(found.end()));
 }

@@ -23,8 +23,10 @@ class WrongIcrcs {
         // A source port that fits few of many is a coincidence.
         (damage.port.count > corrupted.count ? explained : corrupted).add(damage.port);
         const bool is_damaged = corrupted.count + explained.count != 0;
-        // A mirror may rewrite the port of all packets, which are right for their receiver.
         explained.add(damage.trusted);
+        // A mirror may rewrite the port of all packets, which are right for their receiver, and it responds.
+        if (course_.responses == 0)
+            explained.add(damage.trusted_port);
         if (Cause* cause = wrong(Code::WrongIcrc, Certainty::Likely, explained,
                                  "right " + hints_of(explained)))
             cause->try_this = advice_for(explained);
@@ -42,6 +44,8 @@ class WrongIcrcs {
     }
 
     std::string cause_of(const wire::IcrcHint& hint, bool is_request) const {
+        if (hint.kind == wire::IcrcHint::Kind::SourcePort && course_.responses == 0)
+            return "with another UDP source port: a device on the path may have rewritten it (NAT)";
         if (!is_of_address(hint))
             return std::string(hint.cause());
         return fmt::format(

@@ -1,6 +1,7 @@
 #include "trace/explain/course.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace explain {
@@ -65,8 +66,8 @@ void Walk::go_on(const Direction& direction) {
             continue;
         }
         const Seen& seen = frame == asked ? **request++ : **response++;
-        if (seen.hint != nullptr && !is_port(seen.hint))
-            course_.damage.trusted.add(seen);
+        if (seen.hint != nullptr)
+            (is_port(seen.hint) ? course_.damage.trusted_port : course_.damage.trusted).add(seen);
         if (frame == asked)
             ask(seen);
         else
@@ -84,6 +85,8 @@ void Walk::see_damaged(const Seen& seen) {
 }
 
 void Walk::ask(const Seen& request) {
+    if (request.wants_data())
+        follow_data(request);
     ++course_.requests;
     if (last_ != nullptr && request.psn != last_->psn + 1 && course_.jumps.size() < most_jumps)
         course_.jumps.emplace_back(last_, &request);
@@ -97,6 +100,8 @@ void Walk::ask(const Seen& request) {
         next_ = acked_ = request.psn;
     }
     const std::int32_t ahead = distance(next_, request.psn);
+    if (ahead == 0)
+        go_past(request);
     if (ahead > flow::longest_jump || ahead < -flow::longest_jump) {
         next_ = acked_ = request.psn;
         sent_.clear();
@@ -115,6 +120,8 @@ void Walk::ask(const Seen& request) {
     } else {
         come_again(request, width);
     }
+    if (!midst_.empty() && course_.episodes[midst_.back()].again != &request)
+        midst_.clear();
     last_ = &request;
     if (requires_response(request))
         due_frame_ = request.frame;
@@ -133,6 +140,16 @@ void Walk::pass(const Seen& request, std::uint32_t width) {
     asked_ += asks_for_ack(request) ? 1 : 0;
 }
 
+// A missing packet came alone, and the next one is new: a requester that goes back sends all packets again
+// that follow the missing one. It was overtaken, unless somebody had asked for it alone.
+void Walk::go_past(const Seen& request) {
+    for (const std::size_t index : midst_) {
+        Episode& episode = course_.episodes[index];
+        if (episode.why == Why::LostBefore && request.t_ns - episode.again->t_ns < soon_ns)
+            episode.why = Why::Reordered;
+    }
+}
+
 void Walk::come_again(const Seen& request, std::uint32_t width) {
     const auto known = sent_.find(request.psn.value());
     const auto gap = gap_with(request.psn);
@@ -141,7 +158,7 @@ void Walk::come_again(const Seen& request, std::uint32_t width) {
     if (!continues)
         sequence_.reset();
     else if (sequence_)
-        ++course_.episodes[*sequence_].packets;
+        course_.episodes[*sequence_].add_copy(requires_response(request));
     if (known == sent_.end()) {
         sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
         if (gap != gaps_.end())
@@ -153,10 +170,12 @@ void Walk::come_again(const Seen& request, std::uint32_t width) {
         return;
     }
     ++course_.repeats;
-    if (gap != gaps_.end() && gap->is_filled && gap->episode < course_.episodes.size() &&
-        gap->first == request.psn && course_.episodes[gap->episode].why == Why::LostBefore)
+    const bool is_of_gap = gap != gaps_.end() && gap->is_filled && gap->first == request.psn &&
+                           gap->episode < course_.episodes.size();
+    const Why why = is_of_gap ? course_.episodes[gap->episode].why : Why::Unanswered;
+    if (why == Why::LostBefore)
         reordered(*gap, request, known->second);
-    else if (!continues)
+    else if (!continues && !(why == Why::Reordered && was_asked_for(*gap)))
         judge(request, known->second);
     known->second.last = &request;
     in_episode_ = true;
@@ -185,22 +204,31 @@ void Walk::fill(Gap& gap, const Seen& request, bool continues) {
     if (gap.is_filled)
         return;
     gap.is_filled = true;
-    if (request.t_ns < gap.behind->t_ns)
+    const std::int64_t late_ns = request.t_ns - gap.behind->t_ns;
+    if (late_ns < 0)
         return;  // the capture has them in another order than they came
     gap.episode = course_.episodes.size();
+    gap.was_in_sequence = continues;
     // No NAK has asked for it yet, and no retransmission goes on with it: it was overtaken.
-    const bool was_asked_for = nak_ != nullptr && nak_->frame > gap.behind->frame;
-    const bool is_late =
-        request.t_ns - gap.behind->t_ns < overtaken_ns && !was_asked_for && !continues;
+    const bool was_asked = was_asked_for(gap);
+    const bool is_late = late_ns < overtaken_ns && !was_asked && !continues;
+    const bool is_midst =
+        midst_.empty() ? last_ == course_.newest && !continues : request.psn != last_->psn + 1;
+    if (is_midst && late_ns < long_overtaken_ns && !was_asked)
+        midst_.push_back(gap.episode);
     note({is_late ? Why::Reordered : Why::LostBefore, gap.behind, &request,
-          was_asked_for ? nak_ : nullptr});
+          was_asked ? nak_ : nullptr});
+}
+
+bool Walk::was_asked_for(const Gap& gap) const {
+    return nak_ != nullptr && nak_->frame > gap.behind->frame;
 }
 
 // It arrived and was then retransmitted: the responder had asked for it while it was in flight.
 void Walk::reordered(const Gap& gap, const Seen& again, const Sent& sent) {
     Episode& episode = course_.episodes[gap.episode];
     const bool was_soon = again.t_ns - sent.first->t_ns < overtaken_ns;
-    if (was_soon)
+    if (was_soon && episode.cost_ns < overtaken_ns && !gap.was_in_sequence)
         episode.why = Why::Reordered;
 }
 
@@ -212,6 +240,14 @@ const Seen* Walk::answered_read(const Seen& again) const {
         return one != nullptr && again.psn.is_within(one->psn, one->psn_count(path_mtu_));
     });
     return found == reads_.end() ? nullptr : *found;
+}
+
+// Of a READ whose responses were sent: one of them may not have reached the requester, which asks for it
+// as soon as it has the next one. A copy that the path made comes sooner.
+bool Walk::is_asked_for_again(const Seen& request, const Sent& sent) {
+    constexpr std::int64_t least_ns = 20'000;
+    return request.wants_data() && sent.answer != nullptr &&
+           (sent.answer->psn.is_after(request.psn) || request.t_ns - sent.answer->t_ns >= least_ns);
 }
 
 void Walk::judge(const Seen& request, const Sent& sent) {
@@ -232,14 +268,36 @@ void Walk::judge(const Seen& request, const Sent& sent) {
         if (nak_->psn != request.psn)
             return;
         episode = {Why::LostBehind, sent.last, &request, nak_};
-    } else if (request.t_ns - sent.last->t_ns < soon_ns)
+    } else if (request.t_ns - sent.last->t_ns < soon_ns && !is_asked_for_again(request, sent))
         episode.why = flow::PacketIds::are_two(*sent.last, request) ? Why::Early : Why::Doubled;
     else if (sent.answer != nullptr)
         episode.why = request.wants_data() ? Why::DataLost : Why::AnswerLost;
     note(episode);
 }
 
+// Counts what a READ or an atomic that was asked for again got.
+void Walk::follow_data(const Seen& seen) {
+    for (Episode& episode : newest_episodes()) {
+        if (episode.why != Why::DataLost || seen.t_ns - episode.again->t_ns > overtaken_ns)
+            continue;
+        const Psn wanted = episode.again->psn;
+        if (seen.is_data() && seen.psn == wanted)
+            ++episode.data_came;
+        else if (seen.wants_data() && wanted.is_within(seen.psn, seen.psn_count(path_mtu_)))
+            ++episode.data_asked;
+    }
+}
+
 void Walk::note(Episode episode) {
+    if (episode.why == Why::DataLost) {
+        const std::uint64_t begin = episode.first->frame;
+        const Seen* last = course_.last_answer;
+        const auto data = data_.find(episode.again->psn.value());
+        episode.had_data = data != data_.end() && data->second > begin;
+        episode.was_passed_over =
+            last != nullptr && last->frame > begin && last->psn.is_after(episode.again->psn);
+        episode.data_asked = 1;
+    }
     episode.cost_ns = episode.first == nullptr ? 0 : episode.again->t_ns - episode.first->t_ns;
     episode.newest = next_ - 1;
     episode.idle_ns = last_ == nullptr ? 0 : episode.again->t_ns - last_->t_ns;
@@ -249,6 +307,7 @@ void Walk::note(Episode episode) {
         spacing.least = std::min(spacing.least, course_.requests - last);
         spacing.most = std::max(spacing.most, course_.requests - last);
     }
+    episode.asking = requires_response(*episode.again) ? 1 : 0;
     sequence_ = course_.episodes.size();
     course_.episodes.push_back(episode);
 }
@@ -258,12 +317,17 @@ void Walk::take(const Seen& response) {
         course_.was_first_answer_sent =
             newest_asked_ && distance(response.psn, *newest_asked_) >= 0;
     course_.last_answer = &response;
+    if (response.is_data()) {
+        follow_data(response);
+        data_[response.psn.value()] = response.frame;
+    }
     if (response.is_kind(AethKind::RnrNak)) {
         note_rnr_nak(response);
         rnr_ = &response;
         return;
     }
     acks_ += response.is_kind(AethKind::Ack) ? 1 : 0;
+    count_answer(response);
     const bool is_nak = response.is_kind(AethKind::Nak);
     if (response.is_sequence_nak())
         nak_ = &response;
@@ -281,15 +345,40 @@ void Walk::take(const Seen& response) {
         note_second_answer(response.psn);
 }
 
+// Retransmissions in flight.
+std::span<Episode> Walk::newest_episodes() {
+    constexpr std::size_t most = 8;
+    return std::span(course_.episodes).last(std::min(most, course_.episodes.size()));
+}
+
 // A responder acknowledges a duplicate with the PSN of the newest request that it has executed, and in
 // the order of the requests.
 void Walk::note_second_answer(Psn psn) {
-    constexpr std::size_t most = 8;  // retransmissions in flight
-    const auto end = course_.episodes.rend();
-    auto episode = course_.episodes.rbegin();
-    for (std::size_t i = 0; i < most && episode != end; ++i, ++episode)
-        if (!episode->again->psn.is_after(psn) && !psn.is_after(episode->newest))
-            episode->is_copy_answered = true;
+    for (Episode& episode : newest_episodes())
+        if (!episode.again->psn.is_after(psn) && !psn.is_after(episode.newest))
+            episode.has_second_answer = true;
+}
+
+// More responses than packets in the sequence: some belong to first copies, or to an earlier sequence.
+void Walk::count_answer(const Seen& response) {
+    const bool is_first_data = response.is_data() && response.opcode->starts_message();
+    if (!is_first_data && !response.is_ack())
+        return;
+    const auto fits = [&](const Episode& episode) {
+        return !episode.again->psn.is_after(response.psn) && !response.psn.is_after(episode.newest);
+    };
+    const auto episodes = newest_episodes();
+    const auto matching = std::ranges::count_if(episodes, fits);
+    if (matching == 0)
+        return;
+    for (Episode& episode : episodes)
+        if (fits(episode)) {
+            ++episode.answers;
+            episode.shares_answers |= matching > 1;
+        }
+    const auto asked = sent_.find(response.psn.value());
+    acknowledges_each_copy_ |= matching == 1 && response.is_ack() && asked != sent_.end() &&
+                               !requires_response(*asked->second.first);
 }
 
 void Walk::note_rnr_nak(const Seen& nak) {

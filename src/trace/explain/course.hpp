@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,15 +43,29 @@ struct Episode {
     const Seen* again = nullptr;   ///< the retransmission, or the packet that arrived late
     const Seen* answer = nullptr;  ///< the NAK or acknowledgement that shows it; may be nullptr
     std::int64_t cost_ns = 0;
-    std::size_t packets = 1;  ///< retransmitted in one sequence, beginning with `again`
+    std::size_t packets = 1;      ///< retransmitted in one sequence, beginning with `again`
+    std::size_t asking = 0;       ///< of these, those that require a response
+    std::size_t answers = 0;      ///< responses to the sequence, or to first copies of its requests
+    bool shares_answers = false;  ///< some of `answers` fit another episode as well
     /// A request captured between the two copies, or the first one, requires a response.
     bool was_due = false;
     bool is_same_packet = false;  ///< the second copy is no retransmission (flow::PacketIds)
     wire::Psn newest;             ///< of the requests before `again`, the highest
     std::int64_t idle_ns = 0;     ///< since the request packet before `again`
-    /// A second response acknowledges requests that the retransmission repeats: the responder had
-    /// executed them before.
-    bool is_copy_answered = false;
+    /// Of DataLost: the response to `again`, or to its first packet, was captured between the copies.
+    bool had_data = false;
+    /// Of DataLost: a later response than that was captured between the copies.
+    bool was_passed_over = false;
+    /// Of DataLost, in the time in which an overtaken packet arrives: responses like the one that
+    /// `again` asks for, and requests for it.
+    std::uint32_t data_came = 0, data_asked = 0;
+    /// A second response acknowledges requests that the retransmission repeats.
+    bool has_second_answer = false;
+
+    void add_copy(bool requires_response) {
+        ++packets;
+        asking += requires_response ? 1 : 0;
+    }
 };
 
 /// Packets with a wrong ICRC of one kind, and the first of them.
@@ -111,6 +126,8 @@ struct Course {
         Damaged unexplained, port, other;
         /// Packets of a sender that leaves the ICRC to its adapter, right with another change.
         Damaged trusted;
+        /// The same, right with another source port.
+        Damaged trusted_port;
     } damage;
 
     std::size_t count(Why why) const;
@@ -159,6 +176,7 @@ class Walk {
         std::uint32_t count = 0;
         const Seen* behind = nullptr;
         bool is_filled = false;
+        bool was_in_sequence = false;  // filled by a retransmission that began with an earlier PSN
         std::size_t episode = no_episode;
     };
     using Gaps = std::vector<Gap>;
@@ -169,24 +187,34 @@ class Walk {
     void pass(const Seen& request, std::uint32_t width);
     void come_again(const Seen& request, std::uint32_t width);
     bool follows(const Seen& request, const Seen& last) const;
+    void go_past(const Seen& request);
+    bool was_asked_for(const Gap& gap) const;
     Gaps::iterator gap_with(wire::Psn psn);
     void fill(Gap& gap, const Seen& request, bool continues);
     void reordered(const Gap& gap, const Seen& again, const Sent& sent);
     const Seen* answered_read(const Seen& again) const;
+    static bool is_asked_for_again(const Seen& request, const Sent& sent);
     void judge(const Seen& request, const Sent& sent);
+    void follow_data(const Seen& seen);
     void note(Episode episode);
     void take(const Seen& response);
     void note_rnr_nak(const Seen& nak);
+    std::span<Episode> newest_episodes();
+    void count_answer(const Seen& response);
     void note_second_answer(wire::Psn psn);
     void cover(wire::Psn psn, const Seen& response);
     // course_end.cpp
     void limit_episodes(std::size_t most);
     void settle(Episode& episode) const;
+    void learn_acknowledgements();
+    std::optional<bool> was_first_copy_answered(const Episode& episode) const;
     void find_late_doubles();
     void find_silence(const Direction& direction);
 
     // Maximum delay of a packet that was overtaken on the path.
     static constexpr std::int64_t overtaken_ns = 10'000'000;
+    // The same, of one that neither a NAK nor a timer can have sent again.
+    static constexpr std::int64_t long_overtaken_ns = 60'000'000;
     static constexpr std::size_t newest_gaps = 64;
 
     Course course_;
@@ -196,7 +224,8 @@ class Walk {
     wire::Psn next_, acked_;
     std::unordered_map<std::uint32_t, Sent> sent_;
     Gaps gaps_;
-    std::array<const Seen*, 64> reads_{};  // the newest
+    std::unordered_map<std::uint32_t, std::uint64_t> data_;  // responses: PSN, newest frame
+    std::array<const Seen*, 64> reads_{};                    // the newest
     std::size_t read_count_ = 0;
     const Seen* last_ = nullptr;
     const Seen* nak_ = nullptr;
@@ -208,6 +237,8 @@ class Walk {
     bool in_episode_ = false;
     std::optional<std::uint64_t> broken_at_;  // number of message ends before the newest gap
     std::optional<std::size_t> sequence_;     // the episode that a retransmission continues
+    std::vector<std::size_t> midst_;  // the episodes of missing packets that came among new ones
+    bool acknowledges_each_copy_ = false;  // also those that do not ask for an ACK
     std::size_t asked_ = 0, asked_again_ = 0, acks_ = 0;
 };
 

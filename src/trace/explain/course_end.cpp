@@ -31,9 +31,11 @@ void Damaged::add(const Damaged& other) {
 
 void Walk::forget(std::uint64_t frame, std::size_t most,
                   const std::function<void(const Seen*)>& hold) {
+    learn_acknowledgements();
     for (Episode& episode : course_.episodes)
         if (episode.again->frame <= frame)
             settle(episode);
+    std::erase_if(data_, [&](const auto& one) { return one.second <= frame; });
     std::erase_if(sent_, [&](const auto& one) { return one.second.last->frame <= frame; });
     for (const auto& [psn, sent] : sent_)
         for (const Seen* seen : {sent.last, sent.first, sent.answer})
@@ -52,7 +54,8 @@ void Walk::forget(std::uint64_t frame, std::size_t most,
         for (const Seen* seen : {before, behind})
             hold(seen);
     const Course::Damage& damage = course_.damage;
-    for (const Damaged* kind : {&damage.unexplained, &damage.port, &damage.other, &damage.trusted})
+    for (const Damaged* kind :
+         {&damage.unexplained, &damage.port, &damage.other, &damage.trusted, &damage.trusted_port})
         for (const Seen* seen : kind->first)
             hold(seen);
     const Course::Refused& refused = course_.refused_without_receive;
@@ -81,10 +84,9 @@ void Walk::limit_episodes(std::size_t most) {
     for (Gap& gap : gaps_)
         if (gap.episode != no_episode)
             gap.episode = moved(gap.episode);
-    if (sequence_ && moved(*sequence_) == no_episode)
+    if (sequence_ && (sequence_ = moved(*sequence_)) == no_episode)
         sequence_.reset();
-    else if (sequence_)
-        sequence_ = moved(*sequence_);
+    midst_.clear();
     all.erase(from, to);
 }
 
@@ -95,6 +97,11 @@ void Walk::settle(Episode& episode) const {
         episode.first != nullptr && ids_.are_one(*episode.first, *episode.again);
     if (episode.is_same_packet)
         episode.why = Why::Doubled;
+    // Of a missing packet, `first` is the packet behind it.
+    if (episode.why == Why::LostBefore && episode.first != nullptr &&
+        episode.first->psn != episode.again->psn &&
+        ids_.was_sent_before(*episode.again, *episode.first))
+        episode.why = Why::Reordered;
     if (episode.why == Why::Doubled && episode.packets > 1 && !episode.is_same_packet)
         episode.why = Why::Early;
     if (episode.why != Why::Unanswered)
@@ -103,15 +110,38 @@ void Walk::settle(Episode& episode) const {
     if (known == sent_.end() || known->second.answer == nullptr)
         return;
     episode.answer = known->second.answer;
+    const auto was_late = was_first_copy_answered(episode);
+    if (!was_late)
+        return;
     // Every copy that arrives is acknowledged, if a response is due: otherwise, the requester waited
     // for the response to a later request.
-    episode.why = episode.is_copy_answered ? Why::AnswerLate
-                  : episode.was_due        ? Why::LostBehind
-                                           : Why::LostBefore;
+    episode.why = *was_late ? Why::AnswerLate : episode.was_due ? Why::LostBehind : Why::LostBefore;
+}
+
+// Both copies of each request that asks for an ACK explain two of them. More are of copies that do not ask.
+void Walk::learn_acknowledgements() {
+    acknowledges_each_copy_ |= std::ranges::any_of(course_.episodes, [](const Episode& episode) {
+        return episode.why == Why::Unanswered && !episode.shares_answers &&
+               episode.answers > 2 * episode.asking;
+    });
+}
+
+// nullopt: unknown. Some responders acknowledge each packet of a retransmission, others those that ask
+// for it, and others several with one ACK.
+std::optional<bool> Walk::was_first_copy_answered(const Episode& episode) const {
+    const bool has_fewer_acks = acks_ * 10 < asked_ * 9;
+    if (has_fewer_acks)
+        return episode.has_second_answer;
+    if (episode.answers > episode.packets)
+        return true;
+    if (episode.answers <= episode.asking || acknowledges_each_copy_)
+        return false;
+    return std::nullopt;
 }
 
 Course Walk::finish(const Direction& direction) {
     course_.are_copies_answered = asked_again_ > 0 && acks_ >= asked_ + (asked_again_ + 1) / 2;
+    learn_acknowledgements();
     for (Episode& episode : course_.episodes)
         settle(episode);
     find_late_doubles();

@@ -22,7 +22,7 @@ class Datagrams {
         : case_(one), direction_(one.direction), causes_(causes) {}
 
     void explain() {
-        if (!direction_.is_datagram() || direction_.dest_qpn == multicast_qpn ||
+        if (!direction_.is_datagram() || direction_.dest_qpn == multicast_qpn || to_itself() ||
             direction_.responder_role.empty())
             return;
         const bool is_captured = !direction_.requests.empty();
@@ -48,6 +48,38 @@ class Datagrams {
         return causes_.back();
     }
 
+    // The address handle has the sender's own GID, and none of its queue pairs has the number.
+    bool to_itself() {
+        const LoggedQueuePair* sender = direction_.requester;
+        const Logs& logs = case_.whole.logs;
+        if (sender == nullptr || !logs.is_whole(sender->role))
+            return false;
+        const auto own = std::ranges::find_if(sender->destinations, [&](const auto& one) {
+            return logs.role_at(one.host) == sender->role && one.first < sender->posts.size() &&
+                   logs.find(sender->role, sender->posts[one.first].dest_qpn).empty();
+        });
+        if (own == sender->destinations.end())
+            return false;
+        // Without the peer's log, a program that is not traced may have the queue pair.
+        const bool is_elsewhere =
+            std::ranges::any_of(logs.queue_pairs(), [&](const LoggedQueuePair& pair) {
+                return pair.role != sender->role && pair.qpn == sender->posts[own->first].dest_qpn;
+            });
+        Cause cause = case_.cause(
+            Code::WrongGid, is_elsewhere ? Certainty::Certain : Certainty::Likely,
+            fmt::format("{} sends datagrams for queue pair {:#08x} to {}, which is its own host's "
+                        "address, and it has no such queue pair.",
+                        sender->called(), sender->posts[own->first].dest_qpn,
+                        flow::text(own->host)));
+        cause.is_fatal = true;
+        cause.add(evidence(*sender, sender->posts[own->first]));
+        cause.try_this =
+            "Make the address handle with the peer's GID (ibv_create_ah, grh.dgid); for a reply, "
+            "ibv_create_ah_from_wc takes it from the completion.";
+        causes_.push_back(std::move(cause));
+        return true;
+    }
+
     void no_queue_pair() {
         if (is_log_whole())
             add(Code::WrongQpn, fmt::format("{} has no queue pair {:#08x}.", spoken(direction_.to),
@@ -67,6 +99,7 @@ class Datagrams {
                         (*wrong)->q_key, receiver().called(), *own));
         cause.evidence = {evidence(**wrong),
                           value(receiver().role, fmt::format("q_key {:#010x}", *own))};
+        cause.is_fatal = receiver().received == 0;
         return true;
     }
 
@@ -151,6 +184,12 @@ class Datagrams {
         const bool is_at_receiver = case_.is_captured_at_responder();
         if (is_at_receiver ? datagrams_until_end() >= sent.size() : !is_waiting())
             return;
+        if (taken + direction_.damaged.size() >= sent.size()) {
+            for (Cause& cause : causes_)
+                cause.is_fatal |=
+                    is_of_damage(cause) && case_.whole.logs.was_ended(receiver().role);
+            return;
+        }
         Cause cause = case_.cause(
             Code::Loss, is_at_receiver ? Certainty::Likely : Certainty::Possible,
             fmt::format(
@@ -170,6 +209,11 @@ class Datagrams {
         cause.add(value(receiver().role,
                         fmt::format("{} posted, {} completed", counted(posted, "receive"), taken)));
         causes_.push_back(std::move(cause));
+    }
+
+    bool is_of_damage(const Cause& cause) const {
+        return cause.where == direction_.where() &&
+               (cause.code == Code::Corruption || cause.code == Code::WrongIcrc);
     }
 
     // Returns whether the receiver's program did not end by itself: it would have polled the completion

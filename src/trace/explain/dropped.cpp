@@ -1,4 +1,5 @@
-// Packets whose loss a router or the peer reported (ICMP), or whose destination nobody resolved (ARP).
+// Packets whose loss a router or the peer reported (ICMP), or whose destination nobody resolved (ARP, neighbour
+// discovery).
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -76,19 +77,20 @@ bool explain_unresolved_host(const Case& one, Causes& causes) {
     if (!one.direction.is_reliable() || asked == nullptr || asked->count < least ||
         asked->first.frame < one.course.silent->frame || one.is_responder_alive(asked->first.frame))
         return false;
-    // A capture without any packet of a host may lack its ARP replies.
+    // A capture without any packet of a host may lack its replies.
     Cause cause = silent_cause(
         one, Code::PathBroken,
         one.course.last_answer == nullptr ? Certainty::Possible : Certainty::Likely,
-        fmt::format("nobody replied to {} ARP requests for {}: its host is down, or was separated "
+        fmt::format("nobody replied to {} {} requests for {}: its host is down, or was separated "
                     "from the network{}.",
-                    asked->count, flow::text(key.dst, key.network),
+                    asked->count, key.dst.is_ipv4() ? "ARP" : "NDP",
+                    flow::text(key.dst, key.network),
                     one.course.last_answer == nullptr ? ", or the capture lacks its packets" : ""));
     cause.add(asked->first);
     cause.try_this =
         one.course.last_answer == nullptr
             ? "Check whether the host is up and has this address; a capture at it shows "
-              "whether the ARP requests arrive."
+              "whether the requests arrive."
             : "";
     causes.push_back(std::move(cause));
     return true;

@@ -47,14 +47,11 @@ class Signs {
             out_.signs.push_back(std::move(sign));
     }
 
-    // A request without a completion when a signal ended the program, which had waited for it.
+    // A request without a completion when the program was ended, which had waited for it.
     static const Post* waiting(const LoggedQueuePair& pair, const Logs& logs) {
         constexpr std::int64_t least_ns = 2'000'000'000;
         if (pair.failed_ns || pair.destroyed_ns || !pair.errors.empty() ||
-            !logs.is_whole(pair.role) ||
-            std::ranges::none_of(logs.notices(), [&](const runlog::Event& event) {
-                return event.role == pair.role && event.is("process_end") && event[key::signal];
-            }))
+            !logs.is_whole(pair.role) || !logs.was_ended(pair.role))
             return nullptr;
         const auto found = std::ranges::find_if(pair.posts, [&](const Post& post) {
             return !post.is_done && post.is_signaled && post.has_packets() &&
@@ -162,6 +159,9 @@ bool comes_first(const Cause& a, const Cause& b) {
         return a.is_fatal;
     if (a.certainty != b.certainty)
         return a.certainty > b.certainty;
+    // Retransmissions repair a loss, and not data that the program has changed.
+    if ((a.code == Code::BufferReused) != (b.code == Code::BufferReused))
+        return a.code == Code::BufferReused;
     if (a.cost_ns != b.cost_ns)
         return a.cost_ns > b.cost_ns;
     return false;
@@ -210,8 +210,8 @@ void Explainer::forget() {
 Explanation Explainer::explanation() {
     tracker_.finish();
     traffic_.settle(tracker_);
-    const Whole whole{traffic_, logs_, link_, has_capture_, place_};
     const std::vector<Direction> directions = directions_of(traffic_, logs_);
+    const Whole whole{traffic_, logs_, link_, directions, has_capture_, place_};
     std::vector<Course> courses;
     courses.reserve(directions.size());
     for (const Direction& direction : directions) {
@@ -239,22 +239,26 @@ Explanation Explainer::explanation() {
         explain_datagrams(one, causes);
         explain_capture(one, causes);
         explain_two_logs(one, causes);
+        explain_unpolled(one, causes);
         exclude_alternatives(one, causes);
         if (one.has_succeeded())
             for (Cause& cause : causes)
                 cause.is_fatal &= cause.where != directions[i].where();
     }
-    explain_failed_rtr(whole, directions, causes);
-    explain_programs(whole, directions, causes);
+    explain_failed_rtr(whole, causes);
+    explain_programs(whole, causes);
+    explain_overruns(whole, causes);
     explain_calls(whole, causes);
     explain_missing_requests(whole, causes);
+    explain_ended(whole, causes);
     explain_congestion(whole, causes);
     explain_one_path(whole, causes);
     if (has_capture_) {
         checker_.captured_at({place_});
         explain_deviations(whole, checker_.finish(), out.has_failed, causes);
     }
-    explain_link(whole, directions, out.has_failed, causes);
+    explain_link(whole, out.has_failed, causes);
+    explain_collectives(whole, causes);
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);
     for (const Cause& cause : causes)

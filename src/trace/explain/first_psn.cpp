@@ -58,7 +58,8 @@ class FirstPsn {
         constexpr std::int32_t far = 4096;
         if ((ahead >= 0 && case_.course.was_first_answer_sent) || (ahead == 0))
             return false;
-        if (ahead < 0 && !is_the_first && ahead > -far && !was_ignored(answer))
+        if (ahead < 0 && !is_the_first && ahead > -far && !was_ignored(answer) &&
+            !was_nothing_executed())
             return false;
         if (ahead > 0 && first.is(wire::Operation::RdmaReadRequest))
             return false;
@@ -87,6 +88,17 @@ class FirstPsn {
             later += request->frame > nak.frame ? 1 : 0;
         }
         return later >= 2;
+    }
+
+    // Each ACK has a PSN before the first request, and says that no message was executed (MSN 0): the
+    // responder takes the requests for duplicates of such that it never got.
+    bool was_nothing_executed() const {
+        constexpr std::size_t least = 3;
+        const wire::Psn first = direction_.requests.front()->psn;
+        return direction_.responses.size() >= least &&
+               std::ranges::all_of(direction_.responses, [&](const Seen* one) {
+                   return one->is_ack() && one->aeth.msn == 0 && distance(first, one->psn) < 0;
+               });
     }
 
     bool was_accepted(const Seen& request) const {

@@ -2,6 +2,7 @@
 // late.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,9 @@ std::int64_t slowest_response(const Course& course) {
     return slowest;
 }
 
+// A timer expires after at most so many times its value (IBTA volume 1, 9.7.6.1.3).
+constexpr std::int64_t most_timeouts = 4;
+
 class Lateness {
   public:
     Lateness(const Case& one, std::size_t data, std::size_t lost, Causes& causes)
@@ -48,13 +52,19 @@ class Lateness {
     bool explain() {
         if (has(Code::AcksLost) || has(Code::LargePacketsLost))
             return false;
+        if (was_answered_again()) {
+            acks_lost(true);
+            return false;
+        }
         if (course_.count(Why::Reordered) == 0 && short_timeout())
             return true;
         if (has(Code::WrongQpn) || has(Code::TimeoutTooShort))
             return false;
         if (is_unheard())
-            acks_lost();
-        else if (late_ >= 2 || answered_ + data_ >= 2 || (timeout_ && answered_ > 0))
+            acks_lost(false);
+        else if (const Episode* episode = with_missing_copies())
+            copies_lost(*episode);
+        else if (late_ >= 2 || answered_ + data_ >= (timeout_ ? 1U : 2U))
             needless();
         return false;
     }
@@ -81,8 +91,8 @@ class Lateness {
 
     bool short_timeout() {
         const std::size_t answered = data_ + (timeout_ || answered_ > 1 ? answered_ : 0);
-        const bool is_each =
-            answered >= 3 && !has_failed() && answered * 5 >= course_.asked * 4 && lost_ == 0;
+        const bool is_each = answered >= 3 && !has_failed() &&
+                             answered_requests() * 5 >= course_.asked * 4 && lost_ == 0;
         const bool is_slow = timeout_ && course_.answered >= 3 && course_.are_copies_answered &&
                              course_.fastest_ns > *timeout_;
         const auto completion = fastest_completion();
@@ -99,7 +109,8 @@ class Lateness {
             : is_completed_late && !is_often ? completed_late_text(answered, *completion)
                                              : both_arrived_text(late_ + answered));
         cause.cost_ns = course_.cost_of(Why::AnswerLate);
-        cause.is_fatal = case_.has_given_up();
+        cause.is_fatal =
+            case_.has_given_up() && !is_silent_for_long() && !case_.is_end_explained(causes_);
         if (const Episode* example = an_example())
             add_episode(case_, cause, *example);
         if (timeout_)
@@ -107,6 +118,25 @@ class Lateness {
                 advice(std::max(slowest_response(course_), is_completed_late ? *completion : 0));
         causes_.push_back(std::move(cause));
         return true;
+    }
+
+    // Each of them may have been retransmitted several times.
+    std::size_t answered_requests() const {
+        std::set<std::uint32_t> psns;
+        for (const Episode& episode : course_.episodes)
+            if (episode.why == Why::AnswerLost || episode.why == Why::DataLost)
+                psns.insert(episode.again->psn.value());
+        return psns.size() + course_.forgotten[static_cast<std::size_t>(Why::AnswerLost)].count +
+               course_.forgotten[static_cast<std::size_t>(Why::DataLost)].count;
+    }
+
+    // At the end the requester waited far longer than for any response before.
+    bool is_silent_for_long() const {
+        constexpr std::int64_t many = 4;
+        const auto& copies = course_.silent_copies;
+        return copies.size() > 1 &&
+               copies.back()->t_ns - copies.front()->t_ns >
+                   many * std::max(slowest_response(course_), timeout_.value_or(0));
     }
 
     // Retransmissions whose response came within the timeout. A timer that started before the request
@@ -178,14 +208,55 @@ class Lateness {
         });
     }
 
-    void acks_lost() {
+    // Even the fastest request completed just after the timeout: with the response to the second copy. A
+    // late response to the first copy would come at any time.
+    bool was_answered_again() const {
+        constexpr std::int64_t least_ns = 50'000'000, busy_ns = 5'000'000;
+        const auto completion = fastest_completion();
+        return timeout_ && *timeout_ >= least_ns && completion && answered_ > 0 && late_ == 0 &&
+               !case_.is_captured_at_requester() && *completion > *timeout_ &&
+               *completion <= *timeout_ + *timeout_ / 8 + busy_ns;
+    }
+
+    void acks_lost(bool are_others_heard) {
         Cause cause = case_.cause(
             Code::AcksLost, Certainty::Likely,
             fmt::format("requests were retransmitted {} although the capture has their responses, "
-                        "and then nothing new was sent: the responses did not reach the requester.",
-                        times(answered_)));
+                        "and {}: the {}responses did not reach the requester.",
+                        times(answered_),
+                        are_others_heard
+                            ? fmt::format("the fastest one completed {} after it was "
+                                          "posted, just after the timeout of {}",
+                                          exact(*fastest_completion()), exact(*timeout_))
+                            : std::string("then nothing new was sent"),
+                        are_others_heard ? "first " : ""));
         cause.cost_ns = course_.cost_of(Why::AnswerLost);
         add_episode(case_, cause, *course_.first(Why::AnswerLost));
+        causes_.push_back(std::move(cause));
+    }
+
+    // A request that was sent again so late that its requester has sent it meanwhile. nullptr: none.
+    const Episode* with_missing_copies() const {
+        constexpr std::int64_t pause_ns = 250'000'000;  // of a busy host
+        if (!timeout_ || case_.is_captured_at_requester())
+            return nullptr;
+        const auto found = std::ranges::find_if(course_.episodes, [&](const Episode& episode) {
+            return (episode.why == Why::AnswerLost || episode.why == Why::DataLost) &&
+                   episode.cost_ns > most_timeouts * *timeout_ + pause_ns;
+        });
+        return found == course_.episodes.end() ? nullptr : &*found;
+    }
+
+    void copies_lost(const Episode& episode) {
+        Cause cause = case_.cause(
+            Code::Loss, Certainty::Likely,
+            fmt::format("the capture has the next copy of a request only after {}, and its "
+                        "requester sends it again after at most {} ({}): the response was lost, "
+                        "and so were the copies before they were captured.",
+                        exact(episode.cost_ns), exact(most_timeouts * *timeout_),
+                        timeout_text(direction_)));
+        cause.cost_ns = episode.cost_ns;
+        add_episode(case_, cause, episode);
         causes_.push_back(std::move(cause));
     }
 

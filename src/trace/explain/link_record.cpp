@@ -57,14 +57,15 @@ bool explains(const Cause& cause, std::string_view what, bool to_responses) {
     }
 }
 
-Certainty next_to(Certainty certainty) {
-    return certainty == Certainty::Possible ? Certainty::Likely : Certainty::Certain;
+Certainty next_to(const Cause& cause) {
+    return cause.certainty == Certainty::Possible || !cause.open.empty() ? Certainty::Likely
+                                                                         : Certainty::Certain;
 }
 
 class Link {
   public:
-    Link(const Whole& whole, const std::vector<Direction>& directions, Causes& causes)
-        : record_(whole.link), directions_(directions), causes_(causes) {}
+    Link(const Whole& whole, Causes& causes)
+        : record_(whole.link), directions_(whole.directions), causes_(causes) {}
 
     void explain(bool has_failed) {
         for (Cause& cause : causes_)
@@ -107,7 +108,7 @@ class Link {
             }
         };
         if (cause.code == Code::CmNoAnswer) {
-            take(record_.of_manager(), false);
+            take(record_.of_manager(cause.where), false);
         } else if (const auto found =
                        std::ranges::find(directions_, cause.where, &Direction::where);
                    found != directions_.end()) {
@@ -117,7 +118,7 @@ class Link {
         for (LinkRecord::Done& done : reasons)
             add(std::move(done), cause);
         if (!reasons.empty())
-            cause.certainty = next_to(cause.certainty);
+            cause.certainty = next_to(cause);
     }
 
     static void add(LinkRecord::Done done, Cause& cause) {
@@ -180,18 +181,22 @@ std::vector<const LinkRecord::Done*> LinkRecord::of(std::string_view from, std::
     return found;
 }
 
-std::vector<const LinkRecord::Done*> LinkRecord::of_manager() const {
+std::vector<const LinkRecord::Done*> LinkRecord::of_manager(std::string_view where) const {
+    const std::string_view ends = where.substr(0, where.find(", port "));
     std::vector<const Done*> found;
-    for (const auto& [at, done] : all_)
-        if (std::get<std::uint32_t>(std::get<Place>(at)) == gsi_qpn)
+    for (const auto& [at, done] : all_) {
+        const auto& [from, to, qpn] = std::get<Place>(at);
+        if (qpn == gsi_qpn &&
+            (ends == from || ends == to || ends == fmt::format("{} → {}", from, to) ||
+             ends == fmt::format("{} → {}", to, from)))
             found.push_back(&done);
+    }
     return found;
 }
 
-void explain_link(const Whole& whole, const std::vector<Direction>& directions, bool has_failed,
-                  Causes& causes) {
+void explain_link(const Whole& whole, bool has_failed, Causes& causes) {
     if (!whole.link.empty())
-        Link(whole, directions, causes).explain(has_failed);
+        Link(whole, causes).explain(has_failed);
 }
 
 }  // namespace explain

@@ -32,8 +32,9 @@ class LinkRecord {
     /// Those of RoCE packets from one role to a queue pair of another one, by number of the rule.
     std::vector<const Done*> of(std::string_view from, std::string_view to,
                                 std::uint32_t dest_qpn) const;
-    /// Those of messages of the connection manager.
-    std::vector<const Done*> of_manager() const;
+    /// Those of messages of the connection manager, in both directions. `where`: of a Cause, as
+    /// "client → server, port 7471", or the role of the program that waited.
+    std::vector<const Done*> of_manager(std::string_view where) const;
 
   private:
     using Place = std::tuple<std::string, std::string, std::uint32_t>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 #include <variant>
 
@@ -29,9 +30,15 @@ runlog::Sges sges_of(const Event& post) {
     return sges == nullptr ? runlog::Sges() : *sges;
 }
 
+// What a program does with the requests of others to connect.
+constexpr auto answering_calls = std::to_array<std::string_view>(
+    {"rdma_listen", "rdma_accept", "rdma_reject", "rdma_destroy_id"});
+
 bool is_notice(const Event& event) {
     return event.is_one_of({"failed", "async", "cm_event", "error", "process_end"}) ||
-           (event.is_one_of({"cm_call", "begun"}) && event[key::call] == "rdma_connect");
+           (event.is_one_of({"cm_call", "begun"}) && event[key::call] == "rdma_connect") ||
+           (event.is("cm_call") &&
+            std::ranges::find(answering_calls, event[key::call]) != answering_calls.end());
 }
 
 }  // namespace
@@ -65,6 +72,7 @@ void LoggedQueuePair::take(const Event& event) {
         complete(event);
     } else if (event.is("qp_state") && state == "RESET") {
         posts.clear();
+        destinations.clear();
         outstanding = 0;
         receive_lengths.clear();
         receives_.clear();
@@ -104,7 +112,10 @@ void LoggedQueuePair::complete(const Event& event) {
                    event[key::request],
                    std::nullopt,
                    {}};
-    if (one.status != "SUCCESS" && one.status != "WR_FLUSH_ERR" && !one.is_receive)
+    const bool is_flushed = one.status == "WR_FLUSH_ERR";
+    const bool is_unexplained =
+        is_flushed && !one.is_receive && errors.empty() && !flushed && !failed_ns;
+    if (is_unexplained || (one.status != "SUCCESS" && !is_flushed && !one.is_receive))
         one.post = post_of(*this, one);
     if (one.post)
         one.sges = one.post->sges;
@@ -125,9 +136,10 @@ void LoggedQueuePair::complete(const Event& event) {
             outstanding -= posts[from_end].opcode.empty() ? 0 : 1;
         }
     }
-    if (one.status == "SUCCESS" || one.status == "WR_FLUSH_ERR")
-        return;
-    errors.push_back(std::move(one));
+    if (is_unexplained)
+        flushed = std::move(one);
+    else if (one.status != "SUCCESS" && !is_flushed)
+        errors.push_back(std::move(one));
 }
 
 runlog::Sges LoggedQueuePair::next_receive() {
@@ -139,15 +151,25 @@ runlog::Sges LoggedQueuePair::next_receive() {
 }
 
 void Logs::learn(const Event& event) {
+    if (event.is("driver"))
+        return learn_driver(event);
+    if (event.is_one_of({"collective", "collective_end"}))
+        learn_collective(event);
     std::int64_t& end = ends_.try_emplace(event.role, event.t_ns).first->second;
     end = std::max(end, event.t_ns);
-    if (LoggedQueuePair* pair = pairs_.learn(event))
+    if (LoggedQueuePair* pair = pairs_.learn(event)) {
         pair->take(event);
+        if (event.is("post_send"))
+            learn_destination(event, *pair);
+    }
     regions_.learn(event);
     if (const logged::Device* device = devices().of(event); device != nullptr && device->host)
         hosts_.emplace(*device->host, event.role);
-    else if (event.is("cq"))
-        cqs_[{event.role, event[key::cq].value_or(0)}] = event[key::entries].value_or(0);
+    else if (event.is_one_of({"cq", "req_notify", "cq_event"}))
+        learn_queue(event);
+    else if (const auto host =
+                 event.is("ah") ? flow::host_of_gid(event[key::dest_gid]) : std::nullopt)
+        handles_.insert_or_assign({event.role, event[key::object].value_or(0)}, *host);
     else if (event.is("dropped"))
         torn_[event.role] = true;
     else if (auto told = logged::Told::of(event))
@@ -158,6 +180,76 @@ void Logs::learn(const Event& event) {
     }
     if (is_notice(event))
         notices_.push_back(with_state(event));
+}
+
+void Logs::learn_collective(const Event& event) {
+    constexpr std::size_t most = 65'536;
+    const auto step = event[key::iteration];
+    if (!step)
+        return;
+    if (event.is("collective")) {
+        if (collectives_.size() == most)
+            return;
+        last_collective_[event.role] = collectives_.size();
+        collectives_.push_back({*step, event, std::nullopt});
+    } else if (const auto last = last_collective_.find(event.role);
+               last != last_collective_.end()) {
+        Collective& one = collectives_[last->second];
+        if (one.step == *step && !one.took_ns)
+            one.took_ns = event.t_ns - one.began.t_ns;
+    }
+}
+
+// Of the driver's steps, a timer is the reason of a retransmission. Of many, the first are kept.
+void Logs::learn_driver(const Event& event) {
+    constexpr std::size_t most = 4096;
+    const auto qpn = event[key::qpn];
+    if (!qpn)
+        return;
+    if (event[key::step] == "ack_timer" || event[key::step] == "rnr_timer") {
+        auto& timers = timers_[{event.role, *qpn}];
+        if (timers.size() < most)
+            timers.emplace_back(event, std::nullopt);
+    } else if (const auto sent = psn(event, key::psn); sent && event[key::step] == "transmit") {
+        const auto timers = timers_.find({event.role, *qpn});
+        if (timers != timers_.end() && !timers->second.back().second)
+            timers->second.back().second = sent;
+    }
+}
+
+const Event* Logs::timer_before(const std::string& role, std::uint32_t qpn, wire::Psn psn,
+                                std::int64_t t_ns) const {
+    const auto found = timers_.find({role, qpn});
+    const Event* nearest = nullptr;
+    if (found != timers_.end())
+        for (const auto& [timer, sent] : found->second)
+            if (sent == psn && (nearest == nullptr ||
+                                std::abs(timer.t_ns - t_ns) < std::abs(nearest->t_ns - t_ns)))
+                nearest = &timer;
+    return nearest;
+}
+
+void Logs::learn_queue(const Event& event) {
+    CompletionQueue& queue = cqs_[{event.role, event[key::cq].value_or(0)}];
+    if (event.is("cq")) {
+        queue = {};
+        queue.entries = event[key::entries].value_or(0);
+    } else if (event.is("cq_event")) {
+        queue.event_ns = event.t_ns;
+    } else {
+        queue.armed_ns = event.t_ns;
+        queue.is_solicited_only = event[key::solicited_only].value_or(false);
+    }
+}
+
+void Logs::learn_destination(const Event& event, LoggedQueuePair& pair) const {
+    constexpr std::size_t most = 64;
+    const auto handle = handles_.find({event.role, event[key::ah].value_or(0)});
+    if (handle == handles_.end() || pair.destinations.size() == most ||
+        std::ranges::find(pair.destinations, handle->second, &LoggedQueuePair::Destination::host) !=
+            pair.destinations.end())
+        return;
+    pair.destinations.push_back({handle->second, pair.posts.size() - 1});
 }
 
 // Older logs have the state of the queue pair only in its other events.
@@ -205,9 +297,24 @@ std::optional<std::uint64_t> Logs::longest_receive_of(const std::string& role,
     return found == longest_receives_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::uint64_t Logs::entries_of(const std::string& role, std::uint64_t cq) const {
+Logs::CompletionQueue Logs::queue(const std::string& role, std::uint64_t cq) const {
     const auto found = cqs_.find({role, cq});
-    return found == cqs_.end() ? 0 : found->second;
+    return found == cqs_.end() ? CompletionQueue() : found->second;
+}
+
+const Event* Logs::cm_event(std::string_view type) const {
+    const auto found = std::ranges::find_if(notices_, [&](const Event& event) {
+        return event.is("cm_event") && event[key::cm_type] == type;
+    });
+    return found == notices_.end() ? nullptr : &*found;
+}
+
+bool Logs::was_ended(const std::string& role) const {
+    return std::ranges::any_of(notices_, [&](const Event& event) {
+        return event.role == role && event.is("process_end") &&
+               (event[key::signal] || !event[key::end].empty() ||
+                event[key::exit_status].value_or(0) != 0);
+    });
 }
 
 std::string Logs::name_of(const flow::Host& host, flow::Network network) const {

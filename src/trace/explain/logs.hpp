@@ -40,6 +40,8 @@ struct Post {
     bool has_packets() const {
         return !opcode.empty() && opcode != "LOCAL_INV" && opcode != "BIND_MW";
     }
+    /// Whether it consumes a receive of the responder.
+    bool takes_receive() const { return opcode.starts_with("SEND") || opcode.ends_with("_IMM"); }
     std::string text() const;
 };
 
@@ -49,17 +51,24 @@ struct Completion {
     std::string status;  ///< "REM_ACCESS_ERR"
     bool is_receive = false;
     std::optional<std::uint64_t> request;  ///< number of the request on its queue
-    std::optional<Post> post;              ///< the request itself, for an error of the send queue
-    runlog::Sges sges;                     ///< of an error: the first entries of its request
+    std::optional<Post> post;              ///< the request itself, if it failed on the send queue
+    runlog::Sges sges;                     ///< if it failed: the first entries of its request
 
     std::string text() const;
 };
 
 struct LoggedQueuePair : logged::QueuePair {
     std::vector<Post> posts;
-    std::vector<std::uint64_t> receive_lengths;    ///< by number, bytes
-    std::vector<Completion> errors;                ///< without those of flushed requests
-    std::vector<std::int64_t> receive_times;       ///< of its receives, nanoseconds since 1970
+    std::vector<std::uint64_t> receive_lengths;  ///< by number, bytes
+    std::vector<Completion> errors;              ///< without those of flushed requests
+    /// Of datagrams: the hosts of their address handles, with the first request to each.
+    struct Destination {
+        flow::Host host;
+        std::size_t first = 0;  ///< an index of `posts`
+    };
+    std::vector<Destination> destinations;
+    std::optional<Completion> flushed;        ///< the first send request, if nothing failed before
+    std::vector<std::int64_t> receive_times;  ///< of its receives, nanoseconds since 1970
     std::optional<std::int64_t> first_receive_ns;  ///< the first one was posted
     std::uint64_t received = 0;                    ///< receives that completed without an error
     std::uint64_t sends_done = 0;
@@ -82,6 +91,14 @@ struct LoggedQueuePair : logged::QueuePair {
 using logged::Region;
 using logged::Told;
 
+/// A call that all ranks of a job make in a step, and that ends when all have (the events `collective`
+/// and `collective_end`).
+struct Collective {
+    std::uint64_t step = 0;
+    runlog::Event began;
+    std::optional<std::int64_t> took_ns;  ///< nullopt: it did not end
+};
+
 class Logs {
   public:
     /// Takes the events of each log in order.
@@ -102,6 +119,10 @@ class Logs {
     const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_.all(); }
     /// Returns the role's queue pairs with that number, oldest first.
     std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const;
+    /// Returns the timer of the role's driver (rocexray) after which this queue pair sent this PSN; of several
+    /// the one nearest to `t_ns`. nullptr: none is logged.
+    const runlog::Event* timer_before(const std::string& role, std::uint32_t qpn, wire::Psn psn,
+                                      std::int64_t t_ns) const;
     /// Returns the queue pair that had the event's number when it was logged; nullptr: unknown.
     const LoggedQueuePair* pair_at(const runlog::Event& event) const;
     const std::vector<Region>& regions() const { return regions_.all(); }
@@ -109,6 +130,13 @@ class Logs {
     /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect, also those
     /// that have not returned.
     const std::vector<runlog::Event>& notices() const { return notices_; }
+    /// The first event of librdmacm of this type ("UNREACHABLE"), of any role; nullptr: none.
+    const runlog::Event* cm_event(std::string_view type) const;
+    /// The first 65,536.
+    const std::vector<Collective>& collectives() const { return collectives_; }
+    /// Returns whether a program of the role did not come to its own end: a signal or _exit(2) ended it, or
+    /// it gave up (exit status other than 0).
+    bool was_ended(const std::string& role) const;
     /// By role, only those that were set.
     const std::map<std::string, std::uint64_t>& statuses() const { return statuses_; }
     const logged::Devices& devices() const { return pairs_.devices(); }
@@ -117,8 +145,14 @@ class Logs {
         const auto found = ends_.find(role);
         return found == ends_.end() ? 0 : found->second;
     }
-    /// Entries of a role's completion queue; 0: unknown.
-    std::uint64_t entries_of(const std::string& role, std::uint64_t cq) const;
+    struct CompletionQueue {
+        std::uint64_t entries = 0;             ///< 0: unknown
+        std::optional<std::int64_t> armed_ns;  ///< the last ibv_req_notify_cq
+        std::optional<std::int64_t> event_ns;  ///< the last event on its channel
+        bool is_solicited_only = false;        ///< as it was armed last
+    };
+    /// A role's completion queue.
+    CompletionQueue queue(const std::string& role, std::uint64_t cq) const;
 
     /// Bytes of the longest receive posted to a role's shared receive queue; nullopt: none is in the log.
     std::optional<std::uint64_t> longest_receive_of(const std::string& role,
@@ -134,13 +168,22 @@ class Logs {
     std::string name_of(const flow::Host& host, flow::Network network) const;
 
   private:
+    void learn_queue(const runlog::Event& event);
+    void learn_destination(const runlog::Event& event, LoggedQueuePair& pair) const;
+    void learn_driver(const runlog::Event& event);
+    void learn_collective(const runlog::Event& event);
     runlog::Event with_state(runlog::Event event) const;
 
     logged::QueuePairs<LoggedQueuePair> pairs_;
     logged::Regions regions_;
     std::vector<Told> told_;
     std::vector<runlog::Event> notices_;
-    std::map<logged::Key, std::uint64_t> cqs_;
+    std::vector<Collective> collectives_;
+    std::map<std::string, std::size_t> last_collective_;  // by role, an index
+    // By queue pair, in order: timers that expired, and the first packet sent after each.
+    std::map<logged::Key, std::vector<std::pair<runlog::Event, std::optional<wire::Psn>>>> timers_;
+    std::map<logged::Key, CompletionQueue> cqs_;
+    std::map<logged::Key, flow::Host> handles_;              // address handles
     std::map<logged::Key, std::uint64_t> longest_receives_;  // by shared receive queue
     std::map<std::string, std::int64_t> ends_;               // by role: its last event's time
     std::map<std::string, bool> torn_;

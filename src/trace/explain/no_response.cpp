@@ -55,7 +55,8 @@ class NoResponse {
         const runlog::Event* end = end_of_responder();
         if (end == nullptr)
             return false;
-        add(Code::PeerGone, Certainty::Certain,
+        add(Code::PeerGone,
+            case_.is_captured_at_responder() ? Certainty::Certain : Certainty::Likely,
             fmt::format("the program of {} ended before the requests that have no response.",
                         spoken(direction_.to)))
             .add(evidence(*end));
@@ -112,33 +113,34 @@ class NoResponse {
                case_.whole.logs.is_whole(direction_.responder_role);
     }
 
-    // The responder's completion queue was full of receives when the responses stopped.
+    // The responder's completion queue was full of receives, also of other queue pairs, when the responses
+    // stopped.
     bool overran() {
         const LoggedQueuePair* responder = direction_.responder;
         if (responder == nullptr || !responder->recv_cq || case_.course.last_answer == nullptr)
             return false;
         const std::uint64_t entries =
-            case_.whole.logs.entries_of(responder->role, *responder->recv_cq);
-        const wire::Psn acked = case_.course.last_answer->psn;
-        std::uint64_t taken = direction_.stream->forgotten_receives;
-        std::optional<wire::Psn> newest;
-        for (const Seen* request : direction_.requests) {
-            const bool is_new = !newest || distance(*newest, request->psn) > 0;
-            if (!is_new || distance(request->psn, acked) < 0)
+            case_.whole.logs.queue(responder->role, *responder->recv_cq).entries;
+        std::uint64_t taken = 0, polled = 0, pairs = 0;
+        for (const Direction& other : case_.whole.directions) {
+            if (other.responder == nullptr || other.responder->role != responder->role ||
+                other.responder->recv_cq != responder->recv_cq || other.stream == nullptr)
                 continue;
-            newest = request->psn;
-            taken += takes_receive(*request) ? 1 : 0;
+            ++pairs;
+            taken += other.stream->forgotten_receives + taken_messages(other).size();
+            polled +=
+                static_cast<std::uint64_t>(std::ranges::lower_bound(other.responder->receive_times,
+                                                                    case_.course.silent->t_ns) -
+                                           other.responder->receive_times.begin());
         }
-        const auto polled = static_cast<std::uint64_t>(
-            std::ranges::lower_bound(responder->receive_times, case_.course.silent->t_ns) -
-            responder->receive_times.begin());
         if (entries == 0 || taken < polled + entries)
             return false;
         Cause& cause =
             add(Code::CqOverrun, Certainty::Likely,
-                fmt::format("{} messages had arrived and {} completions had been polled when {} "
+                fmt::format("{} messages{} had arrived and {} completions had been polled when {} "
                             "stopped responding: its completion queue has {} entries.",
-                            taken, polled, responder->called(), entries));
+                            taken, pairs == 1 ? "" : fmt::format(" for {} queue pairs", pairs),
+                            polled, responder->called(), entries));
         cause.add(evidence(*case_.course.last_answer));
         cause.add(value(responder->role, fmt::format("completion queue {} with {} entries",
                                                      *responder->recv_cq, entries)));
@@ -163,12 +165,22 @@ class NoResponse {
         return has_answered;
     }
 
-    bool is_alive() const { return case_.is_responder_alive(case_.course.silent->frame); }
+    // ACKs and data before the first retransmission may be the responses to earlier requests.
+    bool is_alive() const {
+        const Seen* answer = case_.course.last_answer;
+        return case_.is_responder_alive(second_copy().frame) ||
+               (answer != nullptr && answer->is_sequence_nak() &&
+                answer->frame > case_.course.silent->frame);
+    }
+
+    const Seen& second_copy() const {
+        const auto& copies = case_.course.silent_copies;
+        return *copies[std::min<std::size_t>(1, copies.size() - 1)];
+    }
 
     // Before the unanswered request was retransmitted, as far as the clocks can be compared.
     bool is_early(std::int64_t t_ns, std::int64_t doubt_ns = 2'000'000) const {
-        const auto& copies = case_.course.silent_copies;
-        return t_ns <= copies[std::min<std::size_t>(1, copies.size() - 1)]->t_ns + doubt_ns;
+        return t_ns <= second_copy().t_ns + doubt_ns;
     }
 
     const runlog::Event* end_of_responder() const {

@@ -260,6 +260,11 @@ class NotExecuted {
     }
 
     bool too_small(const Receive& receive) {
+        if (const auto shared = too_long_for_shared(case_.whole.logs, *case_.direction.responder,
+                                                    request_.length)) {
+            add(Code::ReceiveTooSmall, Certainty::Certain, shared->text).add(shared->queue);
+            return true;
+        }
         if (!receive.room || *receive.room >= request_.length)
             return false;
         Cause& cause = add(

@@ -12,7 +12,8 @@ namespace explain {
 
 void explain_capture(const Case& one, Causes& causes) {
     const Direction& direction = one.direction;
-    if (!direction.is_reliable() || !direction.responses.empty() || direction.requests.empty())
+    if (!direction.is_reliable() || !direction.responses.empty() || direction.requests.empty() ||
+        std::ranges::any_of(direction.damaged, &Seen::is_response))
         return;
     // Progress that is impossible without responses.
     std::size_t asking = 0;

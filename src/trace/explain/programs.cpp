@@ -1,9 +1,12 @@
 // Causes in the programs' own calls.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,29 +16,15 @@
 namespace explain {
 namespace {
 
-std::string where_of(const LoggedQueuePair& pair) {
-    return fmt::format("{}, QP {:#08x}", pair.role, pair.qpn);
-}
-
-// Returns the queue pair's direction, so that the cause is listed with the others of it.
-std::string where_of(const LoggedQueuePair& pair, const std::vector<Direction>& directions,
-                     bool as_responder) {
-    const auto found = std::ranges::find_if(directions, [&](const Direction& one) {
-        return (as_responder ? one.responder : one.requester) == &pair;
-    });
-    return found == directions.end() ? where_of(pair) : found->where();
-}
-
 class Programs {
   public:
-    Programs(const Whole& whole, const std::vector<Direction>& directions, Causes& causes)
-        : whole_(whole), directions_(directions), causes_(causes) {}
+    Programs(const Whole& whole, Causes& causes) : whole_(whole), causes_(causes) {}
 
     void explain() {
         for (const LoggedQueuePair& pair : whole_.logs.queue_pairs()) {
             for (const Completion& error : pair.errors)
                 completion(pair, error);
-            overrun(pair);
+            flushed(pair);
             datagrams(pair);
             no_reads(pair);
         }
@@ -43,8 +32,6 @@ class Programs {
             if (event.is("failed") && event[key::error] == "ENOMEM" &&
                 (event[key::call] == "ibv_post_send" || event[key::call] == "ibv_wr_complete"))
                 full(event);
-            if (event.is("async") && event[key::async_type].find("CQ_ERR") != std::string::npos)
-                cq_error(event);
         }
     }
 
@@ -54,7 +41,7 @@ class Programs {
     }
 
     void completion(const LoggedQueuePair& pair, const Completion& error) {
-        const std::string where = where_of(pair, directions_, error.is_receive);
+        const std::string where = whole_.where_of(pair, error.is_receive);
         const Post* post = error.post ? &*error.post : nullptr;
         const auto fault = error.status == "LOC_PROT_ERR" || error.status == "LOC_QP_OP_ERR"
                                ? memory_fault(whole_.logs, pair, error)
@@ -91,34 +78,46 @@ class Programs {
         }
     }
 
-    // A message that no receive of the responder's shared receive queue has room for. Which of them it
-    // took is unknown.
-    void shared_receive(const LoggedQueuePair& pair, const Completion& error, const Post& post) {
-        const auto found = std::ranges::find(directions_, &pair, &Direction::requester);
-        const LoggedQueuePair* responder = found == directions_.end() ? nullptr : found->responder;
-        if (responder == nullptr || !responder->srq || !whole_.logs.is_whole(responder->role) ||
-            !post.opcode.starts_with("SEND"))
+    // Soft-RoCE of Linux 6.12 flushes a request whose own memory it may not use: no completion has the error.
+    // A region that was deregistered after the request was posted is the program's normal end.
+    void flushed(const LoggedQueuePair& pair) {
+        if (!pair.flushed || !pair.flushed->post || !pair.errors.empty())
             return;
-        const auto longest = whole_.logs.longest_receive_of(responder->role, *responder->srq);
-        if (!longest || post.length <= *longest)
+        Completion at_post = *pair.flushed;
+        at_post.t_ns = at_post.post->t_ns;
+        const auto fault = memory_fault(whole_.logs, pair, at_post);
+        if (!fault)
             return;
         Cause& cause = add(
-            Code::ReceiveTooSmall, Certainty::Certain,
-            fmt::format("a message of {} bytes does not fit into the longest receive posted to the "
-                        "shared receive queue, which has {} bytes.",
-                        post.length, *longest),
-            found->where());
+            Code::LocalProtection, Certainty::Likely,
+            fmt::format("a request of {} was flushed although nothing had failed before, and it "
+                        "used memory that its queue pair may not use.",
+                        spoken(pair.role)),
+            whole_.where_of(pair, false));
+        cause.add(evidence(pair, *pair.flushed->post));
+        cause.add(evidence(pair, *pair.flushed));
+        fault->add_to(cause);
+    }
+
+    void shared_receive(const LoggedQueuePair& pair, const Completion& error, const Post& post) {
+        const auto found = std::ranges::find(whole_.directions, &pair, &Direction::requester);
+        if (found == whole_.directions.end() || found->responder == nullptr ||
+            !post.opcode.starts_with("SEND"))
+            return;
+        const auto shared = too_long_for_shared(whole_.logs, *found->responder, post.length);
+        if (!shared)
+            return;
+        Cause& cause = add(Code::ReceiveTooSmall, Certainty::Certain, shared->text, found->where());
         cause.add(evidence(pair, post));
         cause.add(evidence(pair, error));
-        cause.add(value(responder->role, fmt::format("shared receive queue {} of {}",
-                                                     *responder->srq, responder->called())));
+        cause.add(shared->queue);
     }
 
     // Bytes of the longest datagram received, with the 40 bytes of the GRH; 0: unknown.
     std::uint64_t longest_datagram(const LoggedQueuePair& pair) const {
         constexpr std::uint64_t grh = 40;
         std::uint64_t longest = 0;
-        for (const Direction& direction : directions_)
+        for (const Direction& direction : whole_.directions)
             if (direction.responder == &pair && direction.is_datagram())
                 for (const Seen* one : direction.requests)
                     longest = std::max(longest, one->payload + grh);
@@ -170,18 +169,12 @@ class Programs {
             Code::SendQueueFull, outstanding && most != 0 ? Certainty::Certain : Certainty::Likely,
             fmt::format("the send queue had no free slot: {} was refused with ENOMEM.",
                         event[key::call]),
-            pair == nullptr ? event.role : where_of(*pair, directions_, false));
+            pair == nullptr ? event.role : whole_.where_of(*pair, false));
         // Many programs post until the queue is full, and go on when it has room again.
         cause.is_fatal = is_failure(event, whole_.logs);
         cause.add(evidence(event));
         if (const std::string text = send_queue(event, pair); !text.empty())
             cause.add(value(event.role, text));
-    }
-
-    void cq_error(const runlog::Event& event) {
-        add(Code::CqOverrun, Certainty::Certain,
-            "a completion queue had more completions than entries and stopped working.", event.role)
-            .add(evidence(event));
     }
 
     // A queue pair that may have no outstanding READ never sends one.
@@ -196,7 +189,7 @@ class Programs {
                            fmt::format("{} may have no READ or atomic outstanding: it never sends "
                                        "the one that the program posted.",
                                        pair.called()),
-                           where_of(pair, directions_, false));
+                           whole_.where_of(pair, false));
         cause.add(evidence(pair, *waiting));
         cause.add(value(pair.role, "max_rd_atomic 0"));
     }
@@ -215,41 +208,33 @@ class Programs {
                            fmt::format("a datagram of {} bytes does not fit into one packet: the "
                                        "path MTU of the port is {}.",
                                        longer->length, most),
-                           where_of(pair, directions_, false));
+                           whole_.where_of(pair, false));
         cause.add(evidence(pair, *longer));
     }
 
-    // More requests without completion than the queue has entries, and no error that explains it.
-    void overrun(const LoggedQueuePair& pair) {
-        if (!pair.send_cq || !pair.errors.empty())
-            return;
-        const std::uint64_t entries = whole_.logs.entries_of(pair.role, *pair.send_cq);
-        std::uint64_t due = 0;
-        for (const Post& post : pair.posts)
-            due += post.is_signaled && !post.is_done && !post.opcode.empty() ? 1 : 0;
-        if (entries == 0 || due <= entries)
-            return;
-        Cause& cause =
-            add(Code::CqOverrun, Certainty::Likely,
-                fmt::format("{} signaled requests have no completion, and the completion queue "
-                            "has {} entries.",
-                            due, entries),
-                where_of(pair, directions_, false));
-        cause.add(value(
-            pair.role, fmt::format("completion queue {} with {} entries", *pair.send_cq, entries)));
-    }
-
     const Whole& whole_;
-    const std::vector<Direction>& directions_;
     Causes& causes_;
     std::set<std::pair<std::string, std::optional<std::uint32_t>>> full_;  // queue pairs told
 };
 
 }  // namespace
 
-void explain_programs(const Whole& whole, const std::vector<Direction>& directions,
-                      Causes& causes) {
-    Programs(whole, directions, causes).explain();
+std::optional<TooLong> too_long_for_shared(const Logs& logs, const LoggedQueuePair& responder,
+                                           std::uint64_t length) {
+    if (!responder.srq || !logs.is_whole(responder.role))
+        return std::nullopt;
+    const auto longest = logs.longest_receive_of(responder.role, *responder.srq);
+    if (!longest || length <= *longest)
+        return std::nullopt;
+    return TooLong{fmt::format("a message of {} bytes does not fit into the longest receive posted "
+                               "to the shared receive queue, which has {} bytes.",
+                               length, *longest),
+                   value(responder.role, fmt::format("shared receive queue {} of {}",
+                                                     *responder.srq, responder.called()))};
+}
+
+void explain_programs(const Whole& whole, Causes& causes) {
+    Programs(whole, causes).explain();
 }
 
 }  // namespace explain

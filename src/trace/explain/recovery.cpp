@@ -34,13 +34,16 @@ class Recovery {
             return;
         }
         // A responder also asks for overtaken packets: their retransmission is no loss.
-        const std::size_t overtaken = course_.count(Why::Reordered);
+        const std::size_t overtaken_requests = course_.count(Why::Reordered);
+        const std::size_t overtaken = overtaken_requests + overtaken_responses();
         const std::size_t missing = count_losses(Why::LostBefore);
-        const bool is_disorder = overtaken > 0 && missing <= overtaken;
+        const bool is_disorder = overtaken_requests > 0 && missing <= overtaken_requests;
         if (!is_disorder)
-            is_late_ = explain_late(
-                case_, late_reads(),
-                missing + count_losses(Why::LostBehind) + count_losses(Why::DataLost), causes_);
+            is_late_ =
+                explain_late(case_, late_reads(),
+                             missing + count_losses(Why::LostBehind) + count_losses(Why::DataLost),
+                             causes_) ||
+                are_responses_late();
         if (!is_damaged && !has(Code::PeerNotReady) && !has(Code::WrongPsn) &&
             !has(Code::LargePacketsLost)) {
             loss(is_disorder ? 0 : count_losses(Why::LostBefore) + count_losses(Why::LostBehind),
@@ -95,8 +98,10 @@ class Recovery {
             case Why::LostBehind:
                 return episode.answer->frame < episode.again->frame;
             case Why::DataLost:
-                return episode.first->psn != episode.again->psn &&
-                       (is_late_ ? !has_data(episode) : is_data_missing(episode));
+                return !came_late(episode) &&
+                       ((episode.first->psn != episode.again->psn &&
+                         (is_late_ ? !episode.had_data : is_data_missing(episode))) ||
+                        (episode.was_passed_over && !episode.had_data));
             default:
                 return false;
         }
@@ -118,24 +123,38 @@ class Recovery {
                 return episode.cost_ns >= least && (direction_.responder != nullptr ||
                                                     episode.answer != direction_.responses.front());
             case Why::DataLost:
-                return episode.cost_ns >= least && !has_data(episode);
+                return episode.cost_ns >= least && !episode.had_data;
             default:
                 return false;
         }
     }
 
-    bool is_data_missing(const Episode& episode) const {
-        return !(case_.is_captured_at_requester() && has_data(episode));
+    // Where responses came late more often than not, those of which nothing is known were late, too.
+    bool are_responses_late() const {
+        const auto unknown = std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
+            return (episode.why == Why::LostBefore || episode.why == Why::LostBehind) &&
+                   !shows_loss(episode);
+        });
+        return course_.count(Why::AnswerLate) > static_cast<std::size_t>(unknown);
     }
 
-    // Whether the capture has the response that the request asks for again.
-    bool has_data(const Episode& episode) const {
-        const auto& all = direction_.responses;
-        const auto from = std::ranges::upper_bound(all, episode.first->frame, {}, &Seen::frame);
-        const auto to = std::ranges::lower_bound(all, episode.again->frame, {}, &Seen::frame);
-        return std::any_of(from, to, [&](const Seen* one) {
-            return one->psn == episode.again->psn && one->is_data();
-        });
+    bool is_data_missing(const Episode& episode) const {
+        return !(case_.is_captured_at_requester() && episode.had_data);
+    }
+
+    // The requester asked again for data that arrived a moment later: they were overtaken, or its timer
+    // expired in the middle of a response.
+    bool came_late(const Episode& episode) const {
+        const bool was_answered_before =
+            episode.answer != nullptr && episode.answer->frame < episode.first->frame;
+        return case_.is_captured_at_requester() && !episode.had_data && !was_answered_before &&
+               episode.data_came > episode.data_asked;
+    }
+
+    std::size_t overtaken_responses() const {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            course_.episodes,
+            [&](const Episode& episode) { return came_late(episode) && episode.was_passed_over; }));
     }
 
     std::size_t count_losses(Why why) const {
@@ -153,7 +172,7 @@ class Recovery {
         return static_cast<std::size_t>(
             std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
                 return episode.why == Why::DataLost && episode.cost_ns >= least &&
-                       !shows_loss(episode) && has_data(episode);
+                       !shows_loss(episode) && episode.had_data;
             }));
     }
 
@@ -192,7 +211,7 @@ class Recovery {
             cause.try_this =
                 "Look at the responder's host for packets that it drops (ethtool -S, "
                 "nstat: UdpRcvbufErrors) and for a busy CPU.";
-        cause.is_fatal = case_.has_given_up();
+        cause.is_fatal = case_.has_given_up() && !case_.is_end_explained(causes_);
         for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost}) {
             const auto found = std::ranges::find_if(course_.episodes, [&](const Episode& episode) {
                 return episode.why == why && (shows_loss(episode) || suggests_loss(episode));
@@ -208,8 +227,11 @@ class Recovery {
         Cause& cause = add(Code::Reordering, Certainty::Likely,
                            fmt::format("packets arrived out of order {}.", times(count)),
                            course_.cost_of(Why::Reordered));
-        const Episode* episode = course_.first(Why::Reordered);
-        add_episode(case_, cause, episode != nullptr ? *episode : course_.episodes.front());
+        const auto episode = std::ranges::find_if(course_.episodes, [&](const Episode& one) {
+            return one.why == Why::Reordered || came_late(one);
+        });
+        add_episode(case_, cause,
+                    episode != course_.episodes.end() ? *episode : course_.episodes.front());
     }
 
     // Soft-RoCE's timer is not started again by each request, and may expire just after one was sent.

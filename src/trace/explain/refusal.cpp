@@ -121,20 +121,24 @@ class Access {
         constexpr Code code = Code::Deregistered;
         if (!region.gone_ns)
             return passed(code, "the log has no deregistration of it");
+        const std::string_view what =
+            region.lkey == 0 ? "bound anew or invalidated" : "deregistered or invalidated";
+        constexpr std::int64_t doubt_ns = 200'000'000;  // between the clocks of two hosts
         const bool is_gone = case_.is_before(*region.gone_ns, request_.refused_ns);
-        if (!is_gone && case_.is_captured_at_responder())
-            return passed(code, fmt::format("it was deregistered or invalidated {} after that",
+        if (!is_gone &&
+            (case_.is_captured_at_responder() || *region.gone_ns - request_.refused_ns > doubt_ns))
+            return passed(code, fmt::format("it was {} {} after that", what,
                                             milliseconds(*region.gone_ns - request_.refused_ns)));
         // The capture's clock may not show whether it was deregistered before.
-        return {code,
-                is_gone ? Outcome::Failed : Outcome::Unknown,
-                fmt::format("the region with rkey {:#010x} was deregistered or invalidated before "
-                            "the request arrived.",
-                            request_.rkey),
-                {value(region.role, region.text()),
-                 {.role = region.role,
-                  .t_ns = *region.gone_ns,
-                  .text = "the region was deregistered or invalidated"}}};
+        return {
+            code,
+            is_gone ? Outcome::Failed : Outcome::Unknown,
+            fmt::format("the {} with rkey {:#010x} was {} before the request arrived.",
+                        region.lkey == 0 ? "window" : "region", request_.rkey, what),
+            {value(region.role, region.text()),
+             {.role = region.role,
+              .t_ns = *region.gone_ns,
+              .text = fmt::format("the {} was {}", region.lkey == 0 ? "window" : "region", what)}}};
     }
 
     Check domain(const Region& region) const {

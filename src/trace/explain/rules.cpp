@@ -32,6 +32,13 @@ bool Case::is_explained_by(Code code, const Causes& causes) const {
     });
 }
 
+bool Case::is_end_explained(const Causes& causes) const {
+    return std::ranges::any_of(causes, [&](const Cause& one) {
+        return one.is_fatal && one.certainty != Certainty::Possible &&
+               one.where == direction.where();
+    });
+}
+
 bool Case::was_answered() const {
     if (direction.stream == nullptr) {
         const LoggedQueuePair* requester = direction.requester;
@@ -77,6 +84,14 @@ Cause Case::cause(Code code, Certainty certainty, std::string text) const {
             .text = std::move(text),
             .evidence = {},
             .where = direction.where()};
+}
+
+std::string Whole::where_of(const LoggedQueuePair& pair, bool as_responder) const {
+    const auto found = std::ranges::find_if(directions, [&](const Direction& one) {
+        return (as_responder ? one.responder : one.requester) == &pair;
+    });
+    return found == directions.end() ? fmt::format("{}, QP {:#08x}", pair.role, pair.qpn)
+                                     : found->where();
 }
 
 Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string text,

@@ -12,6 +12,7 @@
 #include "trace/explain/direction.hpp"
 #include "trace/explain/link_record.hpp"
 #include "trace/explain/logs.hpp"
+#include "trace/explain/rejection.hpp"
 #include "trace/explain/traffic.hpp"
 
 namespace explain {
@@ -21,9 +22,14 @@ struct Whole {
     const Traffic& traffic;
     const Logs& logs;
     const LinkRecord& link;
+    const std::vector<Direction>& directions;
     bool has_capture = false;
     /// The host where the capture was made; nullopt: unknown.
     std::optional<flow::Host> place;
+
+    /// Where a cause of this queue pair is: at its direction, so that the cause is listed with the others of
+    /// it, or at the queue pair itself.
+    std::string where_of(const LoggedQueuePair& pair, bool as_responder) const;
 };
 
 struct Case {
@@ -54,6 +60,8 @@ struct Case {
     }
     /// Returns whether a rule has found this cause for the direction.
     bool is_explained_by(Code code, const std::vector<Cause>& causes) const;
+    /// Returns whether a rule has found a cause, at least likely, for the direction's end.
+    bool is_end_explained(const std::vector<Cause>& causes) const;
     /// Returns the first completion of the requester's send queue with this status; nullptr: none.
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;
@@ -105,7 +113,7 @@ void explain_absent(const Case& one, Causes& causes);
 /// stream, and its course a silent request.
 void explain_no_response(const Case& one, Causes& causes);
 /// A router or the responder's host reported (ICMP) that it dropped the silent request or, if the
-/// transport is unreliable, any request; or nobody resolved the responder's address (ARP). Part of explain_silence(). Returns true if it added a cause.
+/// transport is unreliable, any request; or nobody resolved the responder's address (ARP, neighbour discovery). Part of explain_silence(). Returns true if it added a cause.
 bool explain_reported(const Case& one, Causes& causes);
 /// Returns a fatal cause with the silent request, its last copy and the completion as evidence.
 Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string text);
@@ -131,6 +139,15 @@ void explain_two_logs(const Case& one, Causes& causes);
 /// Only one direction is in the capture.
 void explain_capture(const Case& one, Causes& causes);
 
+/// The first response that shows that a posted request was executed; nullptr: none.
+const Seen* answer_to(const Direction& direction, const Post& post);
+/// Returns the captured messages that took a receive and were acknowledged: the last packet of each, once, in
+/// their order. Those that the stream has forgotten are missing.
+std::vector<const Seen*> taken_messages(const Direction& direction);
+/// Completions that the program did not poll until it was ended. Call it after the other rules about the
+/// direction.
+void explain_unpolled(const Case& one, Causes& causes);
+
 /// Adds to each certain cause of the direction what it could have been instead. It stays certain only
 /// if data exclude all of that. Call it after the rules.
 void exclude_alternatives(const Case& one, Causes& causes);
@@ -147,18 +164,33 @@ struct MemoryFault {
 /// nullopt: none is known.
 std::optional<MemoryFault> memory_fault(const Logs& logs, const LoggedQueuePair& pair,
                                         const Completion& failed);
-/// Local errors, full queues, failed calls: from all logs.
-void explain_programs(const Whole& whole, const std::vector<Direction>& directions, Causes& causes);
+/// A message for which no receive of the responder's shared receive queue has room. Which of them it
+/// took is unknown.
+struct TooLong {
+    std::string text;
+    Evidence queue;
+};
+/// nullopt: one may have room, or the log does not show it.
+std::optional<TooLong> too_long_for_shared(const Logs& logs, const LoggedQueuePair& responder,
+                                           std::uint64_t length);
+/// Local errors, full send queues, READs without depth: from all logs.
+void explain_programs(const Whole& whole, Causes& causes);
+/// Completion queues that had more completions than entries.
+void explain_overruns(const Whole& whole, Causes& causes);
 /// Returns whether a `failed` event is a sign of a failure: the program needed the call, and did not
 /// go on.
 bool is_failure(const runlog::Event& event, const Logs& logs);
 /// Failed calls. Call it after the other rules, which know more.
 void explain_calls(const Whole& whole, Causes& causes);
+/// A program that a signal ended before its peer. Call it after the other rules: an error that they explain
+/// may be the reason why the program ended.
+void explain_ended(const Whole& whole, Causes& causes);
 /// Queue pairs that could not go to RTR because of their destination.
-void explain_failed_rtr(const Whole& whole, const std::vector<Direction>& directions,
-                        Causes& causes);
+void explain_failed_rtr(const Whole& whole, Causes& causes);
 /// Connections that were not established.
 void explain_connection_manager(const Whole& whole, Causes& causes);
+/// The same from the programs' events and calls alone. Part of explain_connection_manager().
+void explain_connection_events(const Whole& whole, const Listeners& listeners, Causes& causes);
 /// Responses to requests that are not in the capture.
 void explain_missing_requests(const Whole& whole, Causes& causes);
 /// What the check found in the capture. Call it after the other rules. `has_failed`: as in
@@ -168,9 +200,10 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);
 /// Which rules of the link emulator are the reason of a cause. Call it after the other rules.
-void explain_link(const Whole& whole, const std::vector<Direction>& directions, bool has_failed,
-                  Causes& causes);
+void explain_link(const Whole& whole, bool has_failed, Causes& causes);
 /// Many queue pairs with one UDP source port. Call it after the rules about losses.
 void explain_one_path(const Whole& whole, Causes& causes);
+/// Ranks that came late to a collective; and the steps in which other causes cost time, or which they ended.
+void explain_collectives(const Whole& whole, Causes& causes);
 
 }  // namespace explain

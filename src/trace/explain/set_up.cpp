@@ -16,8 +16,11 @@ class SetUp {
         : case_(one), direction_(one.direction), causes_(causes) {}
 
     void explain() {
-        if (direction_.is_datagram())
+        if (direction_.is_datagram()) {
+            if (!has_sent_any(direction_))
+                partition();
             return;
+        }
         if (!is_in_trouble()) {
             if (is_stalled() && !contradiction() && direction_.responder != nullptr)
                 explain_first_psn(case_, causes_);
@@ -53,7 +56,23 @@ class SetUp {
     // The ends cannot be connected to each other in this way.
     bool contradiction() {
         return (!case_.was_answered() && explain_wrong_gid(case_, causes_)) ||
-               explain_wrong_qpn(case_, causes_) || never_ready();
+               explain_wrong_qpn(case_, causes_) || other_type() || never_ready();
+    }
+
+    // A queue pair drops packets of another transport.
+    bool other_type() {
+        const LoggedQueuePair* requester = direction_.requester;
+        const LoggedQueuePair* responder = direction_.responder;
+        if (requester == nullptr || responder == nullptr || requester->type.empty() ||
+            responder->type.empty() || requester->type == responder->type || case_.was_answered())
+            return false;
+        Cause& cause =
+            add(Code::WrongQpn, Certainty::Certain,
+                fmt::format("the requests are of type {}, and {} is of type {}: it drops them.",
+                            requester->type, responder->called(), responder->type));
+        add_values(cause, "type " + requester->type, "type " + responder->type);
+        cause.try_this = "Create both queue pairs with the same type (qp_type).";
+        return true;
     }
 
     // A request waits for its completion much longer than a requester that retransmits. A program
@@ -133,24 +152,37 @@ class SetUp {
         return cause;
     }
 
+    // Whether the receiver's host sent anything but messages of the connection manager.
+    bool has_sent_any(const Direction& direction) const {
+        return direction.stream == nullptr ||
+               std::ranges::any_of(case_.whole.traffic.streams(), [&](const KeptStream& one) {
+                   return one.key.src == direction.stream->key.dst;
+               });
+    }
+
     bool partition() {
         if (direction_.requests.empty() || case_.was_answered())
             return false;
         constexpr std::uint16_t members = 0x7fff;
         const std::uint16_t own = direction_.requests.front()->p_key;
         std::optional<std::uint16_t> other;
+        const char* whose = "the packets of the other end have";
         if (direction_.back != nullptr && !direction_.back->packets.empty())
             other = direction_.back->packets.front().p_key;
+        const flow::StreamKey& key = direction_.stream->key;
         for (const CmSeen& message : case_.whole.traffic.cm())
-            if (!other && message.p_key != 0)
+            if (!other && message.p_key != 0 &&
+                ((message.from == key.src && message.to == key.dst) ||
+                 (message.from == key.dst && message.to == key.src))) {
                 other = message.p_key;
+                whose = "the ConnectRequest has";
+            }
         const std::uint16_t expected = other.value_or(0xffff);
         if ((own & members) == (expected & members))
             return false;
         add(Code::WrongPKey, other ? Certainty::Certain : Certainty::Likely,
             fmt::format("the requests have P_Key {:#06x}, but {} {:#06x}.", own,
-                        other ? "the packets of the other end have" : "the default partition is",
-                        expected));
+                        other ? whose : "the default partition is", expected));
         return true;
     }
 

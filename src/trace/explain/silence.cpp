@@ -1,5 +1,6 @@
 // Requesters that gave up, or retransmit a request until the end.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -30,12 +31,17 @@ class Silence {
             large_responses_lost();
             return;
         }
+        if (const auto arrived = largest_response_before()) {
+            larger_responses_lost(*arrived);
+            return;
+        }
         if (case_.course.silent != nullptr && !is_known_beforehand() &&
             explain_reported(case_, causes_))
             return;
         const bool repeats = case_.course.silent_copies.size() >= least_copies;
-        if (error_ == nullptr && !repeats && !gave_up_over_answers()) {
-            if (!was_abandoned())
+        const Seen* ignored = gave_up_over_answers() ? case_.course.newest : never_heard();
+        if (error_ == nullptr && !repeats && ignored == nullptr) {
+            if (!was_abandoned() && !waits_without_limit())
                 explain_unfinished(case_, causes_);
             return;
         }
@@ -43,8 +49,8 @@ class Silence {
             return;  // see explain_set_up()
         if (only_ends_arrive())
             large_packets_lost();
-        else if (gave_up_over_answers())
-            answers_lost();
+        else if (ignored != nullptr)
+            answers_lost(*ignored);
         else if (direction_.stream == nullptr || (error_ != nullptr && !has_failed_request(case_)))
             explain_absent(case_, causes_);
         else if (case_.course.silent != nullptr)
@@ -68,13 +74,12 @@ class Silence {
         });
     }
 
-    // The first response that acknowledges the newest request; nullptr: none.
-    const Seen* answer_to_newest() const {
-        const Seen* newest = case_.course.newest;
-        if (newest == nullptr)
+    // The first response after it that acknowledges a request; nullptr: none.
+    const Seen* answer_to(const Seen* request) const {
+        if (request == nullptr)
             return nullptr;
         const auto answer = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
-            return one->frame > newest->frame && acknowledges(*one, newest->psn);
+            return one->frame > request->frame && acknowledges(*one, request->psn);
         });
         return answer == direction_.responses.end() ? nullptr : *answer;
     }
@@ -87,20 +92,59 @@ class Silence {
                case_.whole.logs.is_whole(requester->role);
     }
 
+    // An earlier request was retransmitted after its response was captured, and the requester went on:
+    // here, responses are late, and not lost.
+    bool was_heard_late() const {
+        return std::ranges::any_of(case_.course.episodes, [&](const Episode& one) {
+            return (one.why == Why::AnswerLate || one.why == Why::AnswerLost) &&
+                   !one.is_same_packet && one.again->psn != case_.course.newest->psn &&
+                   one.again->frame < case_.course.newest->frame;
+        });
+    }
+
     // No new request was sent, and the last one was retransmitted although its response was
     // captured. Without a log: as often as a requester may retransmit. More retransmissions show that
     // responses reach it.
     bool gave_up_over_answers() const {
         constexpr std::ptrdiff_t most_retries = 7;  // retry_cnt has three bits
         const Seen* newest = case_.course.newest;
-        const Seen* answer = answer_to_newest();
+        const Seen* answer = answer_to(newest);
         if (answer == nullptr || has_ended_well())
             return false;
         const auto copies = std::ranges::count_if(direction_.requests, [&](const Seen* request) {
             return request->frame > answer->frame && request->psn == newest->psn;
         });
         return error_ != nullptr ? copies >= std::ptrdiff_t{least_copies} - 1
-                                 : copies == most_retries;
+                                 : copies == most_retries && !was_heard_late();
+    }
+
+    // The request whose copies the requester sends until the end, and sends nothing new, although each copy
+    // is acknowledged: responses that are only late would reach it meanwhile. nullptr: none.
+    const Seen* never_heard() const {
+        constexpr std::size_t least = 8;
+        constexpr std::int64_t least_ns = 1'000'000'000;
+        const Seen* newest = case_.course.newest;
+        if (newest == nullptr || has_ended_well())
+            return nullptr;
+        const wire::Psn psn = direction_.requests.back()->psn;
+        const Seen* first = *std::ranges::find(direction_.requests, psn, &Seen::psn);
+        const Seen* answer = answer_to(first);
+        if (answer == nullptr)
+            return nullptr;
+        const Seen* since = nullptr;
+        std::size_t copies = 0;
+        for (const Seen* one : direction_.requests)
+            if (one->psn == psn && one->frame > std::max(answer->frame, newest->frame)) {
+                since = since == nullptr ? one : since;
+                ++copies;
+            }
+        const auto responses = std::ranges::count_if(direction_.responses, [&](const Seen* one) {
+            return since != nullptr && one->frame > since->frame && acknowledges(*one, psn);
+        });
+        return copies >= least && static_cast<std::size_t>(responses) + 1 >= copies &&
+                       direction_.requests.back()->t_ns - since->t_ns >= least_ns
+                   ? first
+                   : nullptr;
     }
 
     // Returns whether all attempts together take less time than a slow path or peer.
@@ -115,8 +159,7 @@ class Silence {
         return causes_.back();
     }
 
-    void answers_lost() {
-        const Seen& request = *case_.course.newest;
+    void answers_lost(const Seen& request) {
         const auto last = std::ranges::find(direction_.requests.rbegin(),
                                             direction_.requests.rend(), request.psn, &Seen::psn);
         const char* until = error_ != nullptr ? "until it gave up" : "again and again";
@@ -137,7 +180,7 @@ class Silence {
                                   "retransmitted it {}: the responses do not reach it.",
                                   until));
         cause.add(evidence(request));
-        cause.add(evidence(*answer_to_newest()));
+        cause.add(evidence(*answer_to(&request)));
         cause.add(evidence(**last));
     }
 
@@ -165,6 +208,38 @@ class Silence {
                             "nothing in the {} after that: it ended, or the NAK was lost.",
                             nak.psn, exact(*silence)));
         cause.add(evidence(nak));
+        return true;
+    }
+
+    // With timeout 0 a requester sends nothing again by itself: what is lost stays lost.
+    bool waits_without_limit() {
+        constexpr std::int64_t least_ns = 2'000'000'000;
+        const LoggedQueuePair* requester = direction_.requester;
+        const Logs& logs = case_.whole.logs;
+        if (requester == nullptr || requester->timeout != 0U || !requester->errors.empty() ||
+            requester->failed_ns || !logs.is_whole(requester->role) || is_known_beforehand() ||
+            (case_.course.last_answer != nullptr && case_.course.last_answer->is_rnr_nak()))
+            return false;
+        const std::int64_t end = requester->destroyed_ns.value_or(logs.end_of(requester->role));
+        const auto waiting = std::ranges::find_if(requester->posts, [&](const Post& post) {
+            return !post.is_done && post.is_signaled && post.has_packets() &&
+                   end - post.t_ns >= least_ns;
+        });
+        if (waiting == requester->posts.end() || !waiting->psn_last ||
+            std::ranges::any_of(direction_.responses, [&](const Seen* response) {
+                return acknowledges(*response, *waiting->psn_last);
+            }))
+            return false;
+        Cause cause = case_.cause(
+            Code::Loss, Certainty::Likely,
+            fmt::format("a request has no completion after {}, and {} waits for its response "
+                        "without limit (timeout 0): a packet that is lost is not sent again.",
+                        exact(end - waiting->t_ns), requester->called()));
+        cause.is_fatal = true;
+        cause.add(evidence(*requester, *waiting));
+        cause.add(value(requester->role, "timeout 0 (without limit)"));
+        cause.try_this = "Set timeout to 14 (67 ms) or more.";
+        causes_.push_back(std::move(cause));
         return true;
     }
 
@@ -214,6 +289,49 @@ class Silence {
                         (*last)->payload));
         cause.add(evidence(request));
         cause.add(evidence(**last));
+    }
+
+    // The newest request is a READ whose responses were captured and did not reach the requester, which
+    // sent it again and again, and they are larger than all before. Returns the payload of the largest
+    // one before; nullopt: it is not so.
+    std::optional<std::uint32_t> largest_response_before() const {
+        const Seen* request = case_.course.newest;
+        if (request == nullptr || !request->is(wire::Operation::RdmaReadRequest) ||
+            static_cast<std::size_t>(
+                std::ranges::count(direction_.requests, request->psn, &Seen::psn)) < least_copies)
+            return std::nullopt;
+        std::uint32_t largest = 0;
+        std::size_t before = 0, copies = 0, smallest = SIZE_MAX;
+        for (const Seen* one : direction_.responses) {
+            if (!one->is(wire::Operation::RdmaReadResponse))
+                continue;
+            if (one->frame < request->frame) {
+                largest = std::max(largest, one->payload);
+                ++before;
+            } else if (one->psn == request->psn) {
+                smallest = std::min<std::size_t>(smallest, one->payload);
+                ++copies;
+            }
+        }
+        return before >= least_copies && copies >= least_copies && largest != 0 &&
+                       smallest > largest
+                   ? std::optional(largest)
+                   : std::nullopt;
+    }
+
+    void larger_responses_lost(std::uint32_t arrived) {
+        const Seen& request = *case_.course.newest;
+        const auto lost = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
+            return one->frame > request.frame && one->psn == request.psn;
+        });
+        Cause& cause = add(
+            Code::LargePacketsLost, Certainty::Likely,
+            fmt::format("responses with up to {} bytes of payload reached the requester, and one "
+                        "with {} bytes does not, each time it is sent.",
+                        arrived, (*lost)->payload));
+        cause.add(evidence(request));
+        cause.add(evidence(**lost));
+        cause.add(evidence(*direction_.requests.back()));
     }
 
     const Case& case_;

@@ -91,6 +91,11 @@ void add_episode(const Case& one, Cause& cause, const Episode& episode) {
     if (episode.answer != nullptr)
         cause.add(evidence(*episode.answer));
     cause.add(again(one.direction, episode));
+    const LoggedQueuePair* requester = one.direction.requester;
+    if (requester != nullptr)
+        if (const auto* timer = one.whole.logs.timer_before(
+                requester->role, requester->qpn, episode.again->psn, episode.again->t_ns))
+            cause.add(evidence(*timer));
 }
 
 std::optional<std::int64_t> abandoned_for(const Case& one) {

@@ -32,21 +32,20 @@ void Traffic::see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Pa
 }
 
 // A reply and a request both show their sender. A request for the own address, or without one,
-// looks for another host that has it (RFC 5227).
-void Traffic::see_arp(std::uint64_t frame, std::int64_t t_ns, const wire::Arp& message) {
+// looks for another host that has it (RFC 5227, RFC 4862).
+void Traffic::see_neighbour(std::uint64_t frame, std::int64_t t_ns,
+                            const wire::Neighbour& message) {
     constexpr std::size_t most = 256;
-    std::erase_if(unresolved_, [sender = flow::Host::of(message.sender)](const auto& one) {
-        return one.first == sender;
-    });
-    if (message.is_reply || message.sender == message.target ||
-        message.sender == wire::Ipv4Address())
+    const auto sender = flow::Host::of(message.sender);
+    std::erase_if(unresolved_, [&](const auto& one) { return one.first == sender; });
+    const auto wanted = flow::Host::of(message.target);
+    if (message.is_reply || !sender || sender == wanted)
         return;
-    const flow::Host wanted = flow::Host::of(message.target);
     auto known = std::ranges::find(unresolved_, wanted, [](const auto& one) { return one.first; });
     if (known == unresolved_.end()) {
         if (unresolved_.size() == most)
             return;
-        known = unresolved_.insert(unresolved_.end(), {wanted, Notices()});
+        known = unresolved_.insert(unresolved_.end(), {*wanted, Notices()});
     }
     known->second.add(frame, t_ns, message.text());
 }
@@ -62,8 +61,8 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
     end_ns_ = t_ns;
     const auto key = flow::StreamKey::of(packet);
     if (!key) {
-        if (const auto message = wire::arp(packet, bytes))
-            return see_arp(frame, t_ns, *message);
+        if (const auto message = wire::neighbour(packet, bytes))
+            return see_neighbour(frame, t_ns, *message);
         return see_dropped(frame, t_ns, packet, bytes);
     }
     ++packets_;

@@ -19,9 +19,9 @@
 #include "trace/flow/seen.hpp"
 #include "trace/flow/tracker.hpp"
 #include "trace/service/services.hpp"
-#include "wire/arp.hpp"
 #include "wire/icmp.hpp"
 #include "wire/icrc_hint.hpp"
+#include "wire/neighbour.hpp"
 #include "wire/packet.hpp"
 
 namespace explain {
@@ -118,7 +118,7 @@ class Traffic {
     /// Packets with a congestion mark of IP.
     const Notices& marks() const { return marks_; }
     const std::vector<Dropped>& dropped() const { return dropped_; }
-    /// ARP requests for a host since its last message; nullptr: none.
+    /// Requests of ARP or neighbour discovery for a host since its last message; nullptr: none.
     const Notices* unresolved(const flow::Host& host) const;
     std::uint64_t packets() const { return packets_; }
     /// nullopt: the frame is no packet of a stream.
@@ -128,7 +128,7 @@ class Traffic {
   private:
     void see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                      util::Bytes bytes);
-    void see_arp(std::uint64_t frame, std::int64_t t_ns, const wire::Arp& message);
+    void see_neighbour(std::uint64_t frame, std::int64_t t_ns, const wire::Neighbour& message);
     void see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
                 const wire::Packet& packet);
 

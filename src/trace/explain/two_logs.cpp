@@ -16,10 +16,6 @@ namespace {
 constexpr std::int64_t doubt_ns = 200'000'000;
 constexpr std::int64_t long_ns = 1'000'000'000;
 
-bool takes_receive(const Post& post) {
-    return post.opcode.starts_with("SEND") || post.opcode.ends_with("_IMM");
-}
-
 bool needs_depth(const Post& post) {
     return post.opcode == "RDMA_READ" || post.opcode.starts_with("ATOMIC");
 }
@@ -105,11 +101,12 @@ class TwoLogs {
         const Completion& error = *case_.error("RETRY_EXC_ERR");
         const std::uint64_t number = error.request.value_or(requester_.posts.size());
         if (responder_.srq || number >= requester_.posts.size() || !error.post ||
-            !takes_receive(*error.post))
+            !error.post->takes_receive())
             return false;
-        const auto messages = static_cast<std::uint64_t>(std::count_if(
-            requester_.posts.begin(),
-            requester_.posts.begin() + static_cast<std::ptrdiff_t>(number) + 1, takes_receive));
+        const auto messages = static_cast<std::uint64_t>(
+            std::ranges::count(requester_.posts.begin(),
+                               requester_.posts.begin() + static_cast<std::ptrdiff_t>(number) + 1,
+                               true, &Post::takes_receive));
         if (responder_.received < messages)
             return false;
         Cause& cause =
@@ -149,10 +146,10 @@ class TwoLogs {
             !responder_.ready_ns || has_ended(responder_) || has_ended(requester_))
             return;
         const std::int64_t since = std::max(waiting->t_ns, requester_.last_done_ns);
-        const auto messages = static_cast<std::uint64_t>(
-            std::count_if(requester_.posts.begin(), std::next(waiting), takes_receive));
+        const auto messages = static_cast<std::uint64_t>(std::ranges::count(
+            requester_.posts.begin(), std::next(waiting), true, &Post::takes_receive));
         const std::uint64_t posted = responder_.receive_lengths.size();
-        if (!takes_receive(*waiting) || messages <= posted ||
+        if (!waiting->takes_receive() || messages <= posted ||
             logs().end_of(requester_.role) < since + long_ns ||
             logs().end_of(responder_.role) < since + long_ns + doubt_ns)
             return;

@@ -27,6 +27,15 @@ bool has_other_host(const Logs& logs, const flow::Host& host, const std::string&
     return found != logs.hosts().end() && found->second != role;
 }
 
+// Whether a log, a packet, or the place of the capture shows another host with this address.
+bool is_a_host(const Whole& whole, const flow::Host& host, const std::string& role) {
+    return has_other_host(whole.logs, host, role) || whole.place == host ||
+           std::ranges::any_of(whole.traffic.cm(),
+                               [&](const CmSeen& one) { return one.from == host; }) ||
+           std::ranges::any_of(whole.traffic.streams(),
+                               [&](const KeptStream& one) { return one.key.src == host; });
+}
+
 class WrongGid {
   public:
     WrongGid(const Case& one, Causes& causes)
@@ -77,13 +86,28 @@ class WrongGid {
             return true;
         }
         const std::string others = other_hosts(logs, role);
-        if (others.empty() || has_other_host(logs, *wanted, role))
+        if (others.empty() || is_a_host(case_.whole, *wanted, role))
             return false;
-        add(fmt::format("the requests go to {}, which is not an address of the peer.",
-                        flow::text(*wanted)),
-            requester)
-            .add(value(requester.role, "the other hosts: " + others));
+        Cause& cause =
+            add(fmt::format("the requests go to {}, which is not an address of the peer.",
+                            flow::text(*wanted)),
+                requester);
+        cause.add(value(requester.role, "the other hosts: " + others));
+        // The peer may be a host without a log.
+        if (!is_expected_elsewhere())
+            cause.certainty = Certainty::Likely;
         return true;
+    }
+
+    // Another host's log has the queue pair that is connected to the requester.
+    bool is_expected_elsewhere() const {
+        const LoggedQueuePair& requester = *direction_.requester;
+        const auto& logs = case_.whole.logs;
+        return std::ranges::any_of(logs.queue_pairs(), [&](const LoggedQueuePair& pair) {
+            const auto host = flow::host_of_gid(pair.dest_gid);
+            return pair.role != requester.role && pair.dest_qpn == requester.qpn && host &&
+                   logs.role_at(*host) == requester.role;
+        });
     }
 
     // Connected to another queue pair of the same program.
@@ -104,10 +128,8 @@ class WrongGid {
 // A queue pair that could not go to RTR. The kernel resolves the destination's address for it.
 class FailedRtr {
   public:
-    FailedRtr(const Whole& whole, const std::vector<Direction>& directions,
-              const runlog::Event& event, Causes& causes)
+    FailedRtr(const Whole& whole, const runlog::Event& event, Causes& causes)
         : whole_(whole),
-          directions_(directions),
           event_(event),
           wanted_(flow::host_of_gid(event[key::dest_gid])),
           causes_(causes) {}
@@ -115,7 +137,10 @@ class FailedRtr {
     void explain() {
         constexpr auto unreachable =
             std::to_array<std::string_view>({"ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT"});
-        if (std::ranges::find(unreachable, event_[key::error]) != unreachable.end())
+        const auto index = event_[key::gid_index];
+        if (index && whole_.logs.devices().is_empty(event_.role, *index))
+            without_entry(*index);
+        else if (std::ranges::find(unreachable, event_[key::error]) != unreachable.end())
             wanted_ ? unresolved(*wanted_) : without_host();
         else if (event_[key::error] == "ENODEV")
             without_host();
@@ -133,11 +158,7 @@ class FailedRtr {
     // That of the queue pair's requests, so that the cause is listed with others of them.
     std::string place() const {
         const LoggedQueuePair* pair = whole_.logs.pair_at(event_);
-        if (pair == nullptr)
-            return event_.role;
-        const auto found = std::ranges::find(directions_, pair, &Direction::requester);
-        return found == directions_.end() ? fmt::format("{}, QP {:#08x}", pair->role, pair->qpn)
-                                          : found->where();
+        return pair == nullptr ? event_.role : whole_.where_of(*pair, /*as_responder=*/false);
     }
 
     void unresolved(const flow::Host& wanted) {
@@ -147,7 +168,7 @@ class FailedRtr {
                                               event_[key::dest_gid]);
         const std::string_view error = event_[key::error];
         Cause* cause = nullptr;
-        if (is_a_host(wanted))
+        if (is_a_host(whole_, wanted, event_.role))
             cause = &add(Code::PathBroken, Certainty::Likely,
                          fmt::format("{}: the host that has it did not respond, or no route leads "
                                      "to it ({}).",
@@ -171,18 +192,21 @@ class FailedRtr {
         }
     }
 
-    // Whether a log, a packet, or the place of the capture shows a host with this address.
-    bool is_a_host(const flow::Host& host) const {
-        return has_other_host(whole_.logs, host, event_.role) || whole_.place == host ||
-               std::ranges::any_of(whole_.traffic.cm(),
-                                   [&](const CmSeen& one) { return one.from == host; }) ||
-               std::ranges::any_of(whole_.traffic.streams(),
-                                   [&](const KeptStream& one) { return one.key.src == host; });
-    }
-
     void without_host() {
         add(Code::WrongGid, Certainty::Likely,
             "the queue pair cannot reach the destination GID: no host has this address.");
+    }
+
+    void without_entry(std::uint64_t index) {
+        Cause& cause = add(Code::WrongGid, Certainty::Certain,
+                           fmt::format("the port has no GID with index {}.", index));
+        for (const logged::Device& device : whole_.logs.devices().all())
+            if (device.role == event_.role && device.gid_index != index)
+                cause.add(
+                    value(event_.role, fmt::format("GID {}: {}", device.gid_index, device.gid)));
+        cause.try_this =
+            "Choose the index of a RoCE v2 GID of this host (show_gids, ibv_devinfo -v): the "
+            "indices of two hosts may differ.";
     }
 
     void families() {
@@ -198,7 +222,6 @@ class FailedRtr {
     }
 
     const Whole& whole_;
-    const std::vector<Direction>& directions_;
     const runlog::Event& event_;
     std::optional<flow::Host> wanted_;
     Causes& causes_;
@@ -210,11 +233,10 @@ bool explain_wrong_gid(const Case& one, Causes& causes) {
     return WrongGid(one, causes).explain();
 }
 
-void explain_failed_rtr(const Whole& whole, const std::vector<Direction>& directions,
-                        Causes& causes) {
+void explain_failed_rtr(const Whole& whole, Causes& causes) {
     for (const runlog::Event& event : whole.logs.notices())
         if (event.is("failed") && event[key::call] == "ibv_modify_qp" && event[key::to] == "RTR")
-            FailedRtr(whole, directions, event, causes).explain();
+            FailedRtr(whole, event, causes).explain();
 }
 
 }  // namespace explain

@@ -81,6 +81,44 @@ TEST_F(Deviations, an_ack_that_is_owed_until_its_request_is_repeated) {
     expect("missing-ack", asked);
 }
 
+TEST_F(Deviations, an_ack_that_is_late_is_none_if_the_copy_is_acknowledged_too) {
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.time_out();
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(send_one(2));
+    trace_.pass(acknowledge(2, 3));
+    EXPECT_EQ(codes(trace_.report()), "");
+}
+
+TEST_F(Deviations, an_ack_that_is_late_is_none_if_only_copies_that_ask_are_acknowledged) {
+    trace_.pass(write_part(0, 0, 2));
+    trace_.pass(write_part(0, 1, 2));
+    trace_.time_out();
+    trace_.pass(write_part(0, 0, 2));
+    trace_.pass(write_part(0, 1, 2));
+    trace_.pass(acknowledge(1, 1));
+    trace_.pass(acknowledge(1, 1));
+    trace_.pass(send_one(2));
+    trace_.pass(acknowledge(2, 2));
+    EXPECT_EQ(codes(trace_.report()), "");
+}
+
+TEST_F(Deviations, an_ack_that_only_the_copy_gets_is_missing_once_a_later_request_is_answered) {
+    const auto asked = trace_.pass(send_one(0)) + 1;
+    trace_.time_out();
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("missing-ack", asked);
+}
+
 TEST_F(Deviations, another_msn) {
     trace_.pass(send_one(0));
     const auto wrong = trace_.pass(acknowledge(0, 2));

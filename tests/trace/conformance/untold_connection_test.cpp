@@ -73,4 +73,25 @@ TEST(UntoldConnection, may_begin_in_the_middle_of_a_message) {
     EXPECT_TRUE(report.connections[0].forward.began_in_the_middle);
 }
 
+// The NAK names what the responder expects: the copies of 102 and 103 that it had dropped are none of
+// the requests that it executes later.
+TEST(UntoldConnection, whose_first_packets_were_lost_begins_with_the_nak) {
+    Trace trace{std::nullopt};
+    trace.pass(write_part(100, 2, 3));
+    trace.pass(nak(101, 7));
+    trace.pass(send_one(103));
+    trace.pass(write_part(100, 1, 3));
+    trace.pass(write_part(100, 2, 3));
+    trace.lose(send_one(103));
+    trace.pass(send_one(104));
+    trace.pass(acknowledge(102, 8));
+    trace.pass(nak(103, 8));
+    trace.pass(send_one(103));
+    trace.pass(send_one(104));
+    trace.pass(acknowledge(103, 9));
+    trace.pass(acknowledge(104, 10));
+    // The requester sends 101 again, which the trace does not have before.
+    EXPECT_EQ(codes(trace.report()), "resend-without-cause");
+}
+
 }  // namespace

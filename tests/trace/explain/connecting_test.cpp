@@ -79,13 +79,24 @@ TEST_F(Connecting, in_another_partition) {
     EXPECT_EQ(answered(), "wrong-pkey likely");
 }
 
-TEST_F(Connecting, with_a_reply_is_no_failure) {
+TEST_F(Connecting, with_a_late_reply_is_no_failure) {
+    ask();
+    wait(4000 * ms);
+    ask();
+    manage(1, CmAttribute::MsgRcptAck, servers, clients);
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    manage(2, CmAttribute::ReadyToUse, clients, servers);
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Connecting, with_a_reply_to_the_second_request) {
     ask();
     wait(4000 * ms);
     ask();
     manage(1, CmAttribute::ConnectReply, servers, clients);
     manage(2, CmAttribute::ReadyToUse, clients, servers);
-    EXPECT_EQ(answered(), "none");
+    EXPECT_EQ(answered(), "cm-no-answer possible");
+    EXPECT_FALSE(last_.has_failed);
 }
 
 TEST_F(Connecting, a_reply_that_is_never_taken) {

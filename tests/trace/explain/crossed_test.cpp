@@ -173,4 +173,16 @@ TEST_F(Shared, queue_pair_that_executed_a_request_is_no_cause) {
     EXPECT_EQ(answered(), "unknown");
 }
 
+TEST_F(Crossed, pairs_of_different_types_drop_each_others_packets) {
+    Pair unreliable = server();
+    unreliable.type = "UC";
+    connect(client(), unreliable);
+    posts_send(100, 8);
+    give_up(100);
+    EXPECT_EQ(answered(), "wrong-qpn certain");
+    EXPECT_EQ(first().text,
+              "the requests are of type RC, and the server's queue pair 0x000011 is of type UC: it "
+              "drops them.");
+}
+
 }  // namespace explain_test

@@ -134,4 +134,22 @@ TEST_F(Damage, is_fatal_if_the_requester_gives_up) {
     EXPECT_TRUE(first().is_fatal);
 }
 
+// A mirror may rewrite the port of packets that their receiver gets as they were sent, and it responds.
+TEST_F(Damage, by_rewritten_source_ports_counts_if_nobody_responds) {
+    const auto with_port = [&](std::uint32_t psn) {
+        auto frame = wire::encode(packet(to_server, opcode::send_only, psn, 8));
+        frame[34] ^= std::byte{1};
+        add(frame);
+    };
+    for (int copy = 0; copy < 4; ++copy) {
+        with_port(100);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "wrong-icrc likely");
+    EXPECT_TRUE(first().is_fatal);
+    EXPECT_NE(first().text.find("(NAT)"), std::string::npos) << first().text;
+    ack(100);
+    EXPECT_EQ(answered(), "none");
+}
+
 }  // namespace explain_test

@@ -215,4 +215,46 @@ TEST_F(Datagram, is_the_only_kind_of_packet_that_is_examined) {
     EXPECT_EQ(answered(), "none");
 }
 
+// {host of the address handle, queue pair, expected}
+using Handle = std::tuple<int, std::uint32_t, const char*>;
+class DatagramTo : public Datagram, public testing::WithParamInterface<Handle> {};
+
+TEST_P(DatagramTo, the_address_of_a_handle) {
+    const auto& [host, qpn, expected] = GetParam();
+    make_datagram_pair("server", 1, 0x11);
+    make_datagram_pair("client", 2, 0x21);
+    log("client",
+        R"("event":"ah","address":77,"port":1,"gid_index":1,"dest_gid":")" + gid(host) + '"');
+    posts("SEND", 8, fmt::format(R"(,"dest_qpn":{},"q_key":286331153,"ah":77)", qpn));
+    EXPECT_EQ(answered(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DatagramTo,
+                         testing::Values(Handle(2, 0x11, "wrong-gid certain"),
+                                         Handle(2, 0x12, "wrong-gid likely"),
+                                         Handle(2, 0x21, "none"), Handle(1, 0x11, "none"),
+                                         Handle(3, 0x11, "none")));
+
+TEST_F(Datagram, in_another_partition_without_a_reply) {
+    auto made = datagram({.from = 2, .to = 1, .qpn = 0x11}, 0x21, 1);
+    made.bth->p_key = 0x8005;
+    add(made);
+    EXPECT_EQ(causes(), R"(
+wrong-pkey likely, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  the requests have P_Key 0x8005, but the default partition is 0xffff.
+  frame 1: UD SEND Only  PSN 0x000001  8 B
+)");
+}
+
+TEST_F(Datagram, in_another_partition_with_a_reply) {
+    for (const auto& way :
+         {Way{.from = 2, .to = 1, .qpn = 0x11}, Way{.from = 1, .to = 2, .qpn = 0x21}}) {
+        auto made = datagram(way, way.from == 2 ? 0x21 : 0x11, 1);
+        made.bth->p_key = 0x8005;
+        add(made);
+    }
+    EXPECT_EQ(answered(), "none");
+}
+
 }  // namespace explain_test

@@ -52,6 +52,20 @@ buffer-reused likely
         << causes();
 }
 
+// The path loses a packet, and the copy has other data: a loss is repaired, the data are not.
+TEST_F(DeviationsFound, a_changed_buffer_comes_before_the_loss_that_shows_it) {
+    send(100);
+    ack(100);
+    send(102);
+    nak(101, 0x60);  // PSN Sequence Error
+    wait(20 * ms);
+    send(101);
+    send_other(102);
+    ack(102);
+    EXPECT_EQ(answered(), "buffer-reused likely");
+    EXPECT_NE(causes().find("\nloss "), std::string::npos) << causes();
+}
+
 TEST_F(DeviationsFound, a_queue_pair_that_was_reset_begins_with_another_psn) {
     for (const std::uint32_t psn : {9'000'000U, 100U}) {
         for (std::uint32_t i = 0; i < 4; ++i) {

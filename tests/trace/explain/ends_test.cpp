@@ -83,6 +83,20 @@ TEST_F(EndsOf, an_address_that_is_not_the_peers) {
     EXPECT_EQ(answered(), "wrong-gid certain");
 }
 
+// A third host, whose log is not given, may have the address: it has sent packets, or nobody knows.
+TEST_F(EndsOf, an_address_of_a_host_without_a_log) {
+    Pair elsewhere = client();
+    elsewhere.dest_gid = gid(9);
+    Pair idle = server();
+    idle.dest_gid = gid(8);
+    connect(elsewhere, idle);
+    posts_send(100, 8);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "wrong-gid likely");
+    add(packet({.from = 9, .to = 1, .qpn = 0x55}, opcode::send_only, 7, 8));
+    EXPECT_EQ(answered().find("wrong-gid"), std::string::npos);
+}
+
 TEST_F(EndsOf, a_responder_that_is_connected_to_another_address) {
     Pair astray = server();
     astray.dest_gid = gid(9);

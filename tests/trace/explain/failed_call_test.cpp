@@ -246,6 +246,16 @@ TEST_F(FailedCall, with_a_reason_is_a_cause_beside_others) {
     EXPECT_EQ(last_.causes[1].code, explain::Code::CallFailed);
 }
 
+// The program tried something out, and went on; its log broke off early.
+TEST_F(FailedCall, before_a_queue_pair_was_connected_is_no_failure_if_the_log_has_no_end) {
+    has_device();
+    fails("ibv_create_cq", R"("error":"EINVAL","asked":501)");
+    connect();
+    EXPECT_EQ(answered(), "none");
+    log("client", R"("event":"process_end","pid":1,"exit_status":1)");
+    EXPECT_EQ(answered(), "call-failed certain");
+}
+
 TEST_F(FailedCall, that_a_macro_replaced_has_the_meaning_of_the_one_that_was_written) {
     fails("ibv_reg_mr_iova2", R"("error":"EINVAL","access":"remote_write")");
     EXPECT_EQ(reason(), "remote write and atomics need local write");
@@ -257,6 +267,22 @@ TEST_F(FailedCall, posts_a_receive_although_the_receives_are_shared) {
     EXPECT_EQ(reason(),
               "its queue pair takes its receives from a shared receive queue\n"
               "shared receive queue 3 of QP 0x000021");
+}
+
+TEST_F(FailedCall, is_the_reason_why_the_peer_is_not_ready) {
+    make("server", server());
+    ready("server", server());
+    make("client", client());
+    fails("ibv_modify_qp",
+          R"("error":"EINVAL","qpn":33,"from":"INIT","to":"RTR","attr_mask":1216897)");
+    auto made = packet(to_client, opcode::send_only, 500, 8);
+    made.bth->a = true;
+    for (int copy = 0; copy < 3; ++copy) {
+        add(made);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "call-failed certain");
+    EXPECT_EQ(last_.causes.size(), 1U);
 }
 
 }  // namespace explain_test

@@ -219,4 +219,25 @@ TEST_F(FirstPsn, of_a_request_that_was_not_accepted_later_is_wrong) {
     EXPECT_EQ(answered(), "wrong-psn certain");
 }
 
+// {MSN of the ACKs, number of copies, expected}. The responder acknowledges duplicates of messages that it never
+// got, and the capture may have begun later than the connection.
+using Duplicates = std::tuple<std::uint32_t, int, const char*>;
+class NeverExecuted : public FirstPsn, public testing::WithParamInterface<Duplicates> {};
+
+TEST_P(NeverExecuted, is_acknowledged_with_a_psn_that_was_never_sent) {
+    const auto& [msn, copies, expected] = GetParam();
+    for (int copy = 0; copy < copies; ++copy) {
+        send(0x123);
+        auto made = answer(to_client, 0xffffff);
+        made.aeth->msn = msn;
+        add(made);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NeverExecuted,
+                         testing::Values(Duplicates(0, 3, "wrong-psn likely"),
+                                         Duplicates(1, 3, "none"), Duplicates(0, 2, "none")));
+
 }  // namespace explain_test

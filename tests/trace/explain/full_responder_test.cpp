@@ -98,4 +98,29 @@ TEST_F(FullResponder, is_full_of_many_messages) {
     EXPECT_EQ(answered(), "cq-overrun likely");
 }
 
+// Neither queue pair filled the completion queue alone.
+TEST_F(FullResponder, shares_its_queue_with_another_queue_pair) {
+    connect();
+    Pair second = server(), peer = client();
+    second.qpn = peer.dest_qpn = 0x12;
+    second.dest_qpn = peer.qpn = 0x22;
+    second.rq_psn = peer.sq_psn = 700;
+    connect(peer, second);
+    set_entries("server", 3);
+    for (const std::uint32_t psn : {100U, 101U}) {
+        send(psn);
+        auto made = packet({.from = 2, .to = 1, .qpn = 0x12}, opcode::send_only, psn + 600, 8);
+        made.bth->a = true;
+        add(made);
+    }
+    ack(101);
+    add(answer({.from = 1, .to = 2, .qpn = 0x22}, 701));
+    repeat(102);
+    EXPECT_EQ(answered(), "cq-overrun likely");
+    EXPECT_EQ(first().text,
+              "4 messages for 2 queue pairs had arrived and 0 completions had been polled when the "
+              "server's queue pair 0x000011 stopped responding: its completion queue has 3 "
+              "entries.");
+}
+
 }  // namespace explain_test

@@ -73,6 +73,46 @@ TEST_F(GivingUp, without_a_log_is_not_seen_in_six_retransmissions) {
     EXPECT_FALSE(last_.has_failed);
 }
 
+// As Soft-RoCE with retry_cnt 7, which has no limit.
+TEST_F(GivingUp, never_is_seen_when_nothing_new_was_sent_for_a_second) {
+    acknowledged(20);
+    EXPECT_EQ(answered(), "acks-lost likely");
+    EXPECT_TRUE(first().is_fatal);
+}
+
+TEST_F(GivingUp, never_is_seen_in_several_requests_whose_first_responses_were_late) {
+    posts_send(100, 8);
+    for (int copy = 0; copy < 20; ++copy) {
+        for (const std::uint32_t psn : {100U, 101U, 102U})
+            send(psn);
+        wait((copy == 0 ? 80 : 20) * ms);
+        for (const std::uint32_t psn : {100U, 101U, 102U})
+            ack(psn);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "acks-lost likely");
+    EXPECT_TRUE(first().is_fatal);
+}
+
+TEST_F(GivingUp, never_is_not_seen_if_a_new_request_followed) {
+    acknowledged(20);
+    send(101);
+    ack(101);
+    answered();
+    EXPECT_FALSE(last_.has_failed);
+}
+
+TEST_F(GivingUp, without_a_log_is_not_seen_where_responses_were_late_before) {
+    for (int copy = 0; copy < 6; ++copy) {
+        send(99);
+        ack(99);
+        wait(67 * ms);
+    }
+    acknowledged(8);
+    answered();
+    EXPECT_FALSE(last_.has_failed);
+}
+
 TEST_F(GivingUp, too_early) {
     connect_with(11, 3);
     posts_send(100, 8);

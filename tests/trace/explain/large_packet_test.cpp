@@ -60,4 +60,40 @@ TEST_F(Large, packets_of_which_none_had_a_response) {
     EXPECT_EQ(answered(), "large-packets-lost possible");
 }
 
+// {payload of the READ response before, copies of the last READ, expected}
+struct LargestResponse {
+    std::size_t before;
+    int copies;
+    const char* cause;
+};
+class LargeResponse : public Large, public testing::WithParamInterface<LargestResponse> {
+  protected:
+    void reads(std::uint32_t psn, std::uint32_t length) { add(read(to_server, psn, length)); }
+    void responds(std::uint32_t psn, std::size_t length) {
+        auto made = packet(to_client, opcode::read_only, psn, length);
+        made.aeth = wire::Aeth{.syndrome = syndrome::ack, .msn = 0};
+        add(made);
+    }
+};
+
+TEST_P(LargeResponse, of_a_read_does_not_arrive) {
+    const LargestResponse& row = GetParam();
+    for (std::uint32_t psn = 100; psn < 103; ++psn) {
+        reads(psn, static_cast<std::uint32_t>(row.before));
+        responds(psn, row.before);
+    }
+    for (int copy = 0; copy < row.copies; ++copy) {
+        reads(103, 1024);
+        responds(103, 1024);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), row.cause);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LargeResponse,
+                         testing::Values(LargestResponse{1023, 8, "large-packets-lost likely"},
+                                         LargestResponse{1023, 3, "large-packets-lost likely"},
+                                         LargestResponse{1024, 8, "acks-lost likely"},
+                                         LargestResponse{1023, 1, "none"}));
+
 }  // namespace explain_test

@@ -206,6 +206,25 @@ timeout-too-short likely
               "slowest response, 60.01 ms.");
 }
 
+// Late responses do not explain why a requester waits far longer than for any of them.
+TEST_F(Late, before_a_long_silence_are_not_why_it_ended) {
+    connect_with(14);
+    for (std::uint32_t psn = 100; psn < 103; ++psn) {
+        send(psn);
+        wait(70 * ms);
+        send(psn);
+        ack(psn);
+        ack(psn);
+    }
+    repeat(103, 12);
+    answered();
+    EXPECT_TRUE(std::ranges::any_of(last_.causes, [](const explain::Cause& one) {
+        return one.code == explain::Code::TimeoutTooShort && !one.is_fatal;
+    }));
+    EXPECT_NE(first().code, explain::Code::TimeoutTooShort);
+    EXPECT_TRUE(first().is_fatal);
+}
+
 TEST_F(Late, until_the_completions_of_a_responder_that_is_not_ready_show_nothing) {
     connect_with(10);
     int number = 0;
@@ -264,6 +283,81 @@ TEST_F(Late, that_are_more_than_a_requester_makes_are_no_failure) {
     }
     answered();
     EXPECT_FALSE(last_.has_failed);
+}
+
+TEST_F(Late, responses_have_the_timer_of_the_driver_beside_the_second_copy) {
+    connect_with(14);
+    for (std::uint32_t psn = 100; psn < 103; ++psn) {
+        send(psn);
+        wait(70 * ms);
+        log("client", R"("event":"driver","step":"ack_timer","qpn":33)");
+        log("client", R"("event":"driver","step":"completer","qpn":33)");
+        log("client", fmt::format(R"("event":"driver","step":"transmit","qpn":33,"psn":{})", psn));
+        send(psn);
+        ack(psn);
+        ack(psn);
+    }
+    const std::string all = causes();
+    EXPECT_NE(all.find("\n  client log: driver    ack_timer  QP 0x000021\n"), std::string::npos)
+        << all;
+    EXPECT_EQ(all.find("completer"), std::string::npos) << all;
+}
+
+// {milliseconds from a post to its completion, answer}: timeout 16 is 268 ms.
+class CompletedLate : public Late,
+                      public testing::WithParamInterface<std::pair<int, const char*>> {};
+
+TEST_P(CompletedLate, just_after_the_timeout_shows_that_responses_were_lost) {
+    capture_at_server();
+    connect_with(16);
+    for (int number = 0; number < 3; ++number) {
+        const auto psn = static_cast<std::uint32_t>(100 + number);
+        posts_number(number, psn);
+        send(psn);
+        ack(psn);
+        wait(270 * ms);
+        send(psn);
+        ack(psn);
+        wait((GetParam().first - 270) * ms);
+        completes_number(number);
+    }
+    EXPECT_EQ(answered(), GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CompletedLate,
+                         testing::Values(std::pair(275, "acks-lost likely"),
+                                         std::pair(300, "acks-lost likely"),
+                                         std::pair(320, "timeout-too-short likely"),
+                                         std::pair(900, "timeout-too-short likely")));
+
+// {nanoseconds until the second copy, expected}: four times timeout 14, and a pause of 250 ms.
+class LateCopy : public Late,
+                 public testing::WithParamInterface<std::pair<std::int64_t, const char*>> {};
+
+TEST_P(LateCopy, of_an_answered_request) {
+    connect();
+    works(100);
+    works(101);
+    wait(GetParam().first - 2000);
+    works(101);
+    works(102);
+    EXPECT_EQ(answered(), GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LateCopy,
+                         testing::Values(std::pair(518'435'456,
+                                                   "needless-retransmissions possible"),
+                                         std::pair(518'435'457, "loss likely")));
+
+// The copies of one request of three are not four of five requests.
+TEST_F(Late, copies_of_one_request_show_no_short_timeout) {
+    for (std::uint32_t psn = 100; psn < 103; ++psn)
+        works(psn);
+    for (int copy = 0; copy < 4; ++copy) {
+        wait(67 * ms);
+        works(102);
+    }
+    EXPECT_EQ(answered(), "acks-lost likely");
 }
 
 }  // namespace explain_test

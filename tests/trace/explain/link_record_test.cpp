@@ -119,6 +119,37 @@ TEST_F(LinkRecord, names_a_rule_once_for_datagrams) {
     EXPECT_EQ(last_.causes.size(), 1U);
 }
 
+// {from, to, whether the program waited for an event}
+class ManagersPackets
+    : public LinkRecord,
+      public testing::WithParamInterface<std::tuple<const char*, const char*, bool, const char*>> {
+};
+
+TEST_P(ManagersPackets, that_were_lost_are_those_of_the_same_hosts) {
+    const auto& [from, to, is_logged, expected] = GetParam();
+    connect();
+    if (is_logged) {
+        log("client", R"("event":"cm_event","type":"UNREACHABLE","status":-110,"id":7)");
+    } else {
+        manage(2, wire::CmAttribute::ConnectRequest, 0x51, 0, 0, 0x7fff);
+        wait(4000 * ms);
+        manage(2, wire::CmAttribute::ConnectRequest, 0x51, 0, 0, 0x7fff);
+    }
+    acts("drop", from, to, 1);
+    answered();
+    EXPECT_EQ(name(first().code), "cm-no-answer");
+    EXPECT_EQ(first().text.find("Rule 3 of the link emulator") != std::string::npos,
+              std::string(expected) == "told");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ManagersPackets,
+                         testing::Values(std::tuple("client", "server", false, "told"),
+                                         std::tuple("server", "client", false, "told"),
+                                         std::tuple("client2", "server", false, "not told"),
+                                         std::tuple("client", "server2", false, "not told"),
+                                         std::tuple("client", "server", true, "told"),
+                                         std::tuple("client2", "server", true, "not told")));
+
 TEST_F(LinkRecord, of_a_run_without_a_failure_is_no_cause) {
     connect();
     posts_send(100, 8);

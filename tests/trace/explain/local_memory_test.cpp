@@ -41,20 +41,32 @@ class LocalMemory : public Scene {
     }
 };
 
-class LocalMemoryOf : public LocalMemory, public testing::WithParamInterface<Request> {};
+class LocalMemoryOf : public LocalMemory, public testing::WithParamInterface<Request> {
+  protected:
+    void ends_in(std::string_view status) {
+        connect();
+        memory("client", 1, "local_write");
+        memory("client", 2, "");
+        memory("client", 3, "local_write", 2);
+        memory("client", 4, "local_write");
+        deregister("client", 4);
+        memory("server", 5, "local_write");
+        posts(GetParam().opcode, GetParam().addr, GetParam().lkey);
+        completes(status);
+    }
+};
 
 TEST_P(LocalMemoryOf, a_request_is_compared_with_its_region) {
-    connect();
-    memory("client", 1, "local_write");
-    memory("client", 2, "");
-    memory("client", 3, "local_write", 2);
-    memory("client", 4, "local_write");
-    deregister("client", 4);
-    memory("server", 5, "local_write");
-    posts(GetParam().opcode, GetParam().addr, GetParam().lkey);
-    completes("LOC_QP_OP_ERR");
+    ends_in("LOC_QP_OP_ERR");
     EXPECT_EQ(answered(), GetParam().answer);
     EXPECT_NE(first().text.find(GetParam().text), std::string::npos) << first().text;
+}
+
+// As Soft-RoCE of Linux 6.12 reports it.
+TEST_P(LocalMemoryOf, a_request_that_was_flushed_without_an_error_is_compared_as_well) {
+    ends_in("WR_FLUSH_ERR");
+    const bool has_fault = GetParam().answer != std::string("local-protection possible");
+    EXPECT_EQ(answered(), has_fault ? GetParam().answer : "none");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -76,6 +88,24 @@ INSTANTIATE_TEST_SUITE_P(
         Request{"is_the_peers", "SEND", 4096, 5, "local-protection certain",
                 ": the client has no memory region with lkey 0x00000005."}),
     [](const auto& one) { return std::string(one.param.name); });
+
+TEST_F(LocalMemory, is_no_cause_of_a_flush_that_the_program_asked_for) {
+    connect();
+    memory("client", 1, "local_write");
+    posts("SEND", 4096, 99);
+    log("client", R"("event":"qp_state","qpn":33,"state":"ERR")");
+    completes("WR_FLUSH_ERR");
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(LocalMemory, is_no_cause_of_a_flush_if_it_was_deregistered_after_the_request_was_posted) {
+    connect();
+    memory("client", 1, "local_write");
+    posts("SEND", 4096, 1);
+    deregister("client", 1);
+    completes("WR_FLUSH_ERR");
+    EXPECT_EQ(answered(), "none");
+}
 
 TEST_F(LocalMemory, of_inline_data_needs_no_region) {
     connect();

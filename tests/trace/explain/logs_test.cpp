@@ -117,6 +117,49 @@ INSTANTIATE_TEST_SUITE_P(All, Completed,
                                          std::pair(std::vector{1, 2}, "cq-overrun likely"),
                                          std::pair(std::vector{9}, "cq-overrun likely")));
 
+// Two queue pairs post three requests each, and complete in one queue. {its entries, the last PSN that is
+// acknowledged, whether the first queue pair ends before the second begins, expected}
+class CommonQueue : public RunLog,
+                    public testing::WithParamInterface<std::tuple<int, int, bool, const char*>> {};
+
+TEST_P(CommonQueue, may_be_too_small_for_all_together) {
+    const auto [entries, acknowledged, is_gone, expected] = GetParam();
+    for (const std::uint32_t other : {0U, 1U}) {
+        Pair from = client(), to = server();
+        for (Pair* pair : {&from, &to}) {
+            pair->qpn += other;
+            pair->dest_qpn += other;
+        }
+        Way there = to_server, back = to_client;
+        there.qpn += other;
+        back.qpn += other;
+        connect(from, to);
+        for (std::uint32_t psn = 100; psn < 103; ++psn) {
+            log("client", fmt::format(R"("event":"post_send","qpn":{},"opcode":"SEND","len":8,)"
+                                      R"("wr_id":{},"psn_first":{},"psn_last":{})",
+                                      from.qpn, psn, psn, psn));
+            add(packet(there, opcode::send_only, psn, 8));
+        }
+        add(answer(back, static_cast<std::uint32_t>(acknowledged)));
+        if (is_gone)
+            log("client", fmt::format(R"("event":"destroyed","what":"qp","qpn":{})", from.qpn));
+    }
+    log("client", R"("event":"destroyed","what":"qp","qpn":34)");
+    set_entries("client", entries);
+    EXPECT_EQ(answered(), expected);
+    if (expected != std::string_view("none")) {
+        EXPECT_EQ(first().text,
+                  "6 signaled requests of 2 queue pairs were acknowledged and have no completion, "
+                  "and the completion queue has 5 entries.");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CommonQueue,
+                         testing::Values(std::tuple(5, 102, false, "cq-overrun likely"),
+                                         std::tuple(6, 102, false, "none"),
+                                         std::tuple(5, 101, false, "none"),
+                                         std::tuple(5, 102, true, "none")));
+
 TEST_F(RunLog, of_a_device_without_gid_has_no_path_mtu) {
     log("client", R"("event":"device","device":"rxe0","path_mtu":1024)");
     log("client", R"("event":"qp","qpn":33,"type":"UD")");

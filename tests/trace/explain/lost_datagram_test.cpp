@@ -97,4 +97,18 @@ TEST_F(LostDatagram, that_was_sent_just_before_the_end_may_have_arrived) {
     EXPECT_EQ(answered(), "none");
 }
 
+// It arrived with a wrong ICRC: that is no loss, and the reason why the receiver waits.
+TEST_F(LostDatagram, that_arrived_damaged_is_not_lost) {
+    capture_at_server();
+    connect_datagrams();
+    one_of_two_arrives(true);
+    auto frame = wire::encode(datagram({.from = 2, .to = 1, .qpn = 0x11}, 0x21, 2));
+    frame.back() ^= std::byte{0xff};
+    add(frame);
+    server_ends(R"("signal":15)");
+    EXPECT_EQ(answered(), "corruption certain");
+    EXPECT_TRUE(first().is_fatal);
+    EXPECT_EQ(last_.causes.size(), 1U);
+}
+
 }  // namespace explain_test

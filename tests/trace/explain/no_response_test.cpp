@@ -131,7 +131,7 @@ TEST_F(Responder, whose_program_ended) {
     log_end();
     repeat(101);
     EXPECT_EQ(causes(), R"(
-peer-gone certain, fatal
+peer-gone likely, fatal
   client → server, QP 0x000011
   the program of the server ended before the requests that have no response.
   frame 3: RC SEND Only  PSN 0x000065  8 B

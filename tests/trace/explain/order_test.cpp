@@ -53,6 +53,35 @@ INSTANTIATE_TEST_SUITE_P(All, LatePacket,
                          testing::Values(std::pair(10 * ms - 1, "reordering likely"),
                                          std::pair(10 * ms, "loss likely")));
 
+// {IPv4 identification of the late packet, expected}. The sender counts its packets. The late one comes after
+// the NAK that asks for it, and takes longer than most: only its number shows when it was sent.
+class NumberedPacket : public PathPackets,
+                       public testing::WithParamInterface<std::pair<std::uint16_t, const char*>> {};
+
+TEST_P(NumberedPacket, was_overtaken_if_it_was_sent_first) {
+    connect();
+    const auto numbered = [this](std::uint32_t psn, std::uint16_t id) {
+        auto made = packet(to_server, opcode::send_only, psn, 8);
+        made.bth->a = true;
+        made.ipv4->id = id;
+        add(made);
+    };
+    for (std::uint16_t i = 0; i < 10; ++i) {
+        numbered(100U + i, static_cast<std::uint16_t>(0xfff8 + i));
+        ack(100U + i);
+    }
+    numbered(111, 3);
+    nak(110, 0x60);
+    wait(20 * ms);
+    numbered(110, GetParam().first);
+    ack(111);
+    EXPECT_EQ(answered(), GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NumberedPacket,
+                         testing::Values(std::pair(2, "reordering likely"),
+                                         std::pair(4, "loss likely"), std::pair(0, "loss likely")));
+
 TEST_F(PathPackets, that_are_missing_from_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 104U, 106U, 108U})
         unreliable(psn);
@@ -250,5 +279,44 @@ receiver-not-ready certain
   frame 2: RC Acknowledge  PSN 0x000064  RNR NAK, wait 0.64 ms
 )");
 }
+
+// The packets behind them came one after the other, and no NAK had asked for them: a requester that goes back
+// would have sent all again.
+TEST_F(PathPackets, missing_packets_among_new_ones_were_overtaken) {
+    connect();
+    for (const std::uint32_t psn : {100U, 102U, 104U})
+        send(psn);
+    wait(40 * ms);
+    for (const std::uint32_t psn : {105U, 101U, 103U, 106U})
+        send(psn);
+    nak(101, syndrome::psn_error);
+    for (std::uint32_t psn = 101; psn < 108; ++psn)
+        send(psn);
+    ack(107);
+    EXPECT_EQ(answered(), "reordering likely");
+    EXPECT_EQ(first().text, "packets arrived out of order 2 times.");
+    EXPECT_EQ(last_.causes.size(), 1U);
+}
+
+// {nanoseconds until the missing packet, PSN after it, expected}
+using AmongNew = std::tuple<std::int64_t, std::uint32_t, const char*>;
+class MissingPacket : public PathPackets, public testing::WithParamInterface<AmongNew> {};
+
+TEST_P(MissingPacket, among_new_ones) {
+    const auto& [late, next, expected] = GetParam();
+    connect();
+    for (const std::uint32_t psn : {100U, 102U})
+        send(psn);
+    wait(late - 1000);
+    send(101);
+    send(next);
+    ack(103);
+    EXPECT_EQ(answered(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MissingPacket,
+                         testing::Values(AmongNew(60 * ms - 1, 103, "reordering likely"),
+                                         AmongNew(60 * ms, 103, "loss likely"),
+                                         AmongNew(40 * ms, 102, "loss likely")));
 
 }  // namespace explain_test

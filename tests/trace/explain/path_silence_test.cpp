@@ -241,6 +241,18 @@ TEST_F(PathOf, a_capture_of_one_direction) {
     EXPECT_EQ(answered(), "one-sided-capture likely");
 }
 
+TEST_F(PathOf, a_capture_of_one_direction_takes_three_requests) {
+    connect();
+    send(100);
+    send(101);
+    answered();
+    EXPECT_TRUE(std::ranges::none_of(last_.causes, [](const explain::Cause& one) {
+        return one.code == explain::Code::OneSidedCapture;
+    }));
+    send(102);
+    EXPECT_EQ(answered(), "one-sided-capture likely");
+}
+
 TEST_F(PathOf, a_capture_of_the_answers_alone) {
     for (std::uint32_t psn = 100; psn < 110; ++psn)
         ack(psn);

@@ -266,4 +266,25 @@ TEST_F(InvalidRequest, that_is_the_first_write) {
     EXPECT_EQ(answered(), "missing-access-right possible");
 }
 
+class RefusedByShared : public RefusedMessage, public testing::WithParamInterface<int> {};
+
+// Which receive of a shared queue the message took is unknown, but whether any has room for it is not.
+TEST_P(RefusedByShared, receive_queue_names_the_longest_receive) {
+    make("server", server());
+    log("server", R"("event":"qp","qpn":17,"type":"RC","srq":3,"pd":1)");
+    ready("server", server());
+    log("server", R"("event":"post_recv","srq":3,"wr_id":1,"len":)" + std::to_string(GetParam()));
+    refuse_message(64, operational);
+    if (GetParam() >= 64) {
+        EXPECT_EQ(answered(), "unknown");
+        return;
+    }
+    EXPECT_EQ(answered(), "receive-too-small certain");
+    EXPECT_EQ(first().text,
+              "a message of 64 bytes does not fit into the longest receive posted to the shared "
+              "receive queue, which has 32 bytes.");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RefusedByShared, testing::Values(32, 64));
+
 }  // namespace explain_test

@@ -1,4 +1,4 @@
-// Addresses that nobody resolves, in the logs and in ARP.
+// Addresses that nobody resolves, in the logs, in ARP and in neighbour discovery.
 #include "trace/explain/account.hpp"
 #include "wire/encapsulations.hpp"
 
@@ -44,6 +44,21 @@ wrong-gid certain, fatal
   client log: failed    ibv_modify_qp: ETIMEDOUT  QP 0x000021  INIT to RTR  GID index 1 to ::ffff:192.0.2.9
   client: the other hosts: server 192.0.2.1
   frame 1: ARP who has 192.0.2.9? Tell 192.0.2.2  (3 times, no reply)
+)");
+}
+
+// rocetrace logs the index, also if the entry has no GID.
+TEST_F(Resolution, from_a_gid_index_without_an_entry) {
+    make("client", client());
+    log("client", R"("event":"device","device":"rxe0","port":1,"gid_index":9)");
+    log("client", R"("event":"failed","call":"ibv_modify_qp","error":"EINVAL","qpn":33,)"
+                  R"("from":"INIT","to":"RTR","gid_index":9,"dest_gid":"::ffff:192.0.2.1")");
+    EXPECT_EQ(causes(), R"(
+wrong-gid certain, fatal
+  client, QP 0x000021
+  the port has no GID with index 9.
+  client log: failed    ibv_modify_qp: EINVAL  QP 0x000021  INIT to RTR  GID index 9 to ::ffff:192.0.2.1
+  client: GID 1: ::ffff:192.0.2.2
 )");
 }
 
@@ -102,6 +117,39 @@ path-broken likely, fatal
   frame 6: RC SEND Only  PSN 0x000065  8 B  (copy 4)
   frame 7: ARP who has 192.0.2.1? Tell 192.0.2.2
 )");
+}
+
+TEST_F(Resolution, of_an_ipv6_host_that_went_down) {
+    const auto over_ipv6 = [](Way way) {
+        way.network = wire_test::Network::Ipv6;
+        return way;
+    };
+    const auto sends = [&](std::uint32_t psn) {
+        auto made = packet(over_ipv6(to_server), opcode::send_only, psn, 8);
+        made.bth->a = true;
+        add(made);
+        wait(67 * ms);
+    };
+    const auto asks_three_times_for = [this](std::string_view end) {
+        auto frame = wire_test::in_ethernet_ipv6(
+            58, wire_test::from_hex("8700 0000 00000000 20010db80000000000000000000000" +
+                                    std::string(end)));
+        frame.at(14 + 7) = std::byte{255};  // the hop limit
+        for (int i = 0; i < 3; ++i)
+            add(frame);
+    };
+    sends(100);
+    add(answer(over_ipv6(to_client), 100));
+    for (int copy = 0; copy < 4; ++copy)
+        sends(101);
+    asks_three_times_for("09");
+    EXPECT_EQ(answered(), "peer-gone possible");
+    asks_three_times_for("01");
+    EXPECT_EQ(answered(), "path-broken likely");
+    EXPECT_EQ(
+        first().text,
+        "nobody replied to 3 NDP requests for 2001:db8::1: its host is down, or was separated "
+        "from the network.");
 }
 
 TEST_F(Resolution, of_a_host_that_never_sent_a_packet) {

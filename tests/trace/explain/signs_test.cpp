@@ -43,6 +43,7 @@ TEST_P(ExplainedEnd, shows_a_request_for_which_a_program_waited_when_a_signal_en
 
 INSTANTIATE_TEST_SUITE_P(All, ExplainedEnd,
                          testing::Values(std::pair(R"("signal":15)", true),
+                                         std::pair(R"("end":"signal or _exit")", true),
                                          std::pair(R"("exit_status":0)", false)));
 
 // Of several queue pairs without any ACK, the capture does not show which belong together.

@@ -1,0 +1,75 @@
+#include "trace/explain/cm_questions.hpp"
+
+#include <algorithm>
+
+namespace explain {
+namespace {
+
+CmQuestions::Id id_of(const flow::Host& from, const flow::Host& to, std::uint32_t comm_id) {
+    return {from.high, from.low, to.high, to.low, comm_id};
+}
+
+// A ConnectReply is also a request: it asks for ReadyToUse.
+bool asks(const CmSeen& message) {
+    return message.attribute == wire::CmAttribute::ConnectRequest ||
+           message.attribute == wire::CmAttribute::ServiceIdResReq ||
+           message.attribute == wire::CmAttribute::ConnectReply ||
+           message.attribute == wire::CmAttribute::DisconnectRequest;
+}
+
+bool agrees(const CmSeen& message) {
+    return message.attribute == wire::CmAttribute::ConnectReply ||
+           (message.attribute == wire::CmAttribute::ServiceIdResReqResp && message.reason == 0);
+}
+
+}  // namespace
+
+CmQuestions::CmQuestions(const std::vector<CmSeen>& messages) {
+    for (const CmSeen& message : messages) {
+        if (asks(message))
+            ask(message);
+        answer(message);
+    }
+}
+
+void CmQuestions::ask(const CmSeen& message) {
+    CmQuestion& question =
+        all_[id_of(message.from, message.to, message.local_id)][message.attribute];
+    if (question.first == nullptr) {
+        question.first = &message;
+        if (message.attribute == wire::CmAttribute::ConnectRequest)
+            asked_[{message.to.high, message.to.low}].push_back(message.frame);
+    }
+    question.last = &message;
+    question.was_accepted_before |= question.accepted != nullptr;
+    ++question.copies;
+}
+
+void CmQuestions::answer(const CmSeen& message) {
+    const auto asked = all_.find(id_of(message.to, message.from, message.remote_id));
+    if (asked == all_.end())
+        return;
+    for (auto& [kind, question] : asked->second) {
+        if (message.attribute == wire::CmAttribute::MsgRcptAck)
+            question.receipt = question.receipt == nullptr ? &message : question.receipt;
+        else
+            question.has_answer = true;
+        if (agrees(message))
+            question.accepted = &message;
+    }
+}
+
+const CmQuestion* CmQuestions::question_of(const CmSeen& answer) const {
+    const auto asked = all_.find(id_of(answer.to, answer.from, answer.remote_id));
+    return asked == all_.end() || asked->second.empty() ? nullptr : &asked->second.begin()->second;
+}
+
+std::size_t CmQuestions::requests_to(const flow::Host& host, std::uint64_t frame) const {
+    const auto found = asked_.find({host.high, host.low});
+    return found == asked_.end()
+               ? 0
+               : static_cast<std::size_t>(std::ranges::lower_bound(found->second, frame) -
+                                          found->second.begin());
+}
+
+}  // namespace explain
