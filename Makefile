@@ -44,7 +44,7 @@ MISTAKEN := $(if $(findstring clang,$(CXX)),-Wno-shadow -Wno-deprecated-enum-enu
 CXXFLAGS += -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Wconversion -Wshadow $(MISTAKEN) \
     $(if $(filter 1,$(WERROR)),-Werror)
 CPPFLAGS += -Isrc -I. -MMD -MP
-LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lfmt -ldeflate -lz -lzstd -llz4 -lpthread
+LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lbpf -lfmt -ldeflate -lz -lzstd -llz4 -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Objects; objects of the units in tests/ and bench/; generated sources.
@@ -56,10 +56,10 @@ GEN := $(PLAIN)/gen
 # read and templates instantiated once per folder, in a third of the time that one unit per source takes (CONTRIBUTING.md).
 # The units that take longest to compile come first, so that no CPU waits for them at the end.
 LAYERS := trace/timeline render trace/explain emulator filter render/page runlog trace/conformance capture rdma rocetrace/tracelog \
-          util net wire trace/flow wire/text trace/predict upper trace/service trace/logged
+          util net wire trace/flow wire/text trace/predict upper trace/service trace/logged xray anonymize
 # The code that processes each packet: -O2 makes it 15 % faster. Other code would only take longer to compile.
 HOT    := util wire wire/text upper capture trace/flow trace/service filter rocetrace/tracelog
-SRC_UNITS  := examples/common $(addprefix src/,$(LAYERS) tools/rocecap tools/rocewire tools/rocetrace rocetrace/interpose)
+SRC_UNITS  := examples/common $(addprefix src/,$(LAYERS) tools/rocecap tools/rocewire tools/rocetrace tools/rocexray rocetrace/interpose)
 # The libraries that rocetrace loads into a program. These are position-independent, need only the C library, and export only the
 # functions that they interpose.
 PIC_UNITS  := rocetrace/interpose rocetrace/interpose/exported rocetrace/interpose/preload rocetrace/audit
@@ -75,8 +75,12 @@ PIC_OBJ  := $(PIC_UNITS:%=$(BUILD)/pic/%.o)
 TOOL     := $(BUILD)/rocecap
 EMULATOR := $(BUILD)/rocewire
 TRACER   := $(BUILD)/rocetrace
+XRAY     := $(BUILD)/rocexray
 TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp examples/[0-9]*/*/*.cpp))
+# Lesson 26 needs a library that nothing else needs (group gloo of lab/packages). Without it, `make build` leaves the lesson out.
+GLOO     := $(BUILD)/examples/26_%
+lessons   = $(if $(wildcard /usr/include/gloo/transport/ibverbs/device.h),$(STEP_BIN),$(filter-out $(GLOO),$(STEP_BIN)))
 BENCH    := $(addprefix $(BUILD)/bench/,decode whole make_capture make_run trace)
 SETUP    := $(addprefix $(BUILD)/bench/setup/,client server)
 TRANSFER := $(addprefix $(BUILD)/bench/transfer/,client server report)
@@ -93,6 +97,8 @@ MAINS    := $(O)/src/tools/rocecap.o $(O)/src/tools/rocewire.o
 # The programs of STEPS. A lesson's name without its number finds it if its number has changed.
 no_lesson = $(or $(if $(filter 00_devices,$1),lesson '$1' is now '00_hello'),$(patsubst examples/%,lesson '$1' is now '%',$(wildcard examples/??_$(if $(findstring _,$1),$(patsubst $(firstword $(subst _, ,$1))_%,%,$1)))),there is no lesson '$1' in examples/)
 wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_BIN)),$(error $(call no_lesson,$s))))
+# The further groups of packages that STEPS need, each with a hyphen before it.
+steps_packages := $(addprefix -,$(sort $(foreach f,$(wildcard $(foreach s,$(STEPS),examples/$s*/packages)),$(file <$f))))
 # Sources that belong to no unit.
 ALONE    := examples/common/tracer.cpp tests/browser/shoot.cpp $(COUNTER) $(patsubst $(BUILD)/%,%.cpp,$(BENCH) $(SETUP) $(TRANSFER))
 BENCH_PCAPS := $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
@@ -134,7 +140,7 @@ packages-%: # Install the missing packages of these groups of lab/packages: pack
 build: packages-build ## Build rocecap, rocetrace, rocewire, and all lessons or those in STEPS
 	$(Q)+$(call make,$(if $(filter command% environment%,$(origin STEPS)),tools $(wanted_steps),binaries))
 tools: $(MAINS) $(TOOL) $(EMULATOR) $(TRACER) $(TRACED); @:
-binaries: tools $(STEP_BIN); @:
+binaries: tools $(XRAY) $(lessons); @:
 tests: binaries $(TESTS) $(FAULTY) $(STRESS) $(SETUP) $(TRANSFER) $(addprefix $(BUILD)/bench/,whole make_run make_capture); @:
 
 check: packages-build-test; $(Q)tests/run check ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
@@ -201,10 +207,10 @@ lab-netem: ## Impair packets: LOSS=1% DELAY=2ms REORDER=25%, HOST=server|client|
 lab-netem-clear: ; $(Q)lab/lab netem $(or $(HOST),both) clear ## Remove the settings of lab-netem
 lab-loss-sweep: build; $(call in_lab,examples/19_packet_loss/sweep,test) ## Measure RDMA and TCP at 0 to 5 % loss in the lab: table and plot (minutes)
 booted: ; $(Q)lab/lab boot # The guests boot while the programs are compiled
-lab-run: packages-build-lab ## Run STEPS in the lab without a capture
+lab-run: packages-build-lab$(steps_packages) ## Run STEPS in the lab without a capture
 	$(Q)+$(call make,booted tools $(wanted_steps),1)
 	$(Q)lab/lab run $(STEPS)
-lab-capture-live: packages-build-lab ## Run STEPS in the lab: print logs and packets live, then the PSNs
+lab-capture-live: packages-build-lab$(steps_packages) ## Run STEPS in the lab: print logs and packets live, then the PSNs
 	$(Q)+$(call make,booted tools $(wanted_steps),1)
 	$(Q)lab/lab capture $(STEPS)
 samples: build; $(call in_lab,captures/make-samples) ## Record captures/samples again: one run of each lesson in the lab
@@ -261,7 +267,9 @@ endef
 $(TOOL):     $(O)/src/tools/rocecap.o
 $(EMULATOR): $(O)/src/tools/rocewire.o
 $(TRACER):   $(O)/src/tools/rocetrace.o
+$(XRAY):     $(O)/src/tools/rocexray.o
 $(STEP_BIN): $(BUILD)/%: $(O)/%.o
+$(filter $(GLOO),$(STEP_BIN)): private LDLIBS := -lgloo $(LDLIBS)
 # Lessons are linked with the interposing library, which logs their calls; not lesson 05, which sends nothing, and not those whose
 # programs log nothing: the lab runs them with rocetrace.
 $(filter-out $(BUILD)/examples/05_% $(patsubst %/traced,$(BUILD)/%/%,$(wildcard examples/*/traced)),$(STEP_BIN)): $(O)/examples/common/tracer.o \
@@ -276,7 +284,7 @@ $(STRESS):   $(T)/tests/stress.o
 $(SEEDS):    $(O)/tests/fuzz/seeds/main.o
 $(FUZZ_BIN): $(BUILD)/%: $(O)/%.o $(O)/tests/fuzz/check.o
 $(FUZZ_BIN): private LDFLAGS += -fsanitize=fuzzer
-PROGRAMS := $(TOOL) $(EMULATOR) $(TRACER) $(STEP_BIN) $(BENCH) $(SETUP) $(TRANSFER) $(FAULTY) $(STRESS) $(SEEDS) $(FUZZ_BIN)
+PROGRAMS := $(TOOL) $(EMULATOR) $(TRACER) $(XRAY) $(STEP_BIN) $(BENCH) $(SETUP) $(TRANSFER) $(FAULTY) $(STRESS) $(SEEDS) $(FUZZ_BIN)
 $(PROGRAMS): $(LIB)
 $(PROGRAMS):
 	$(call link,$(filter %.o,$^) $(LIB))
@@ -285,7 +293,7 @@ $(PROGRAMS):
 # without the functions that it exports: they call its implementations directly. threads: the folders whose tests have several threads.
 INTERPOSE := $(O)/src/rocetrace/interpose.o
 SHARED    := $(T)/tests/support.o $(O)/$(COUNTER:.cpp=.o) $(T)/bench.o $(T)/bench/setup.o $(T)/bench/transfer.o
-$(BUILD)/tests/unit:    $(filter-out $(SUITES:%=$(T)/tests/%.o),$(TEST_DIRS:%=$(T)/%.o)) $(INTERPOSE) | $(TOOL) $(EMULATOR) $(TRACER) $(TRACED)
+$(BUILD)/tests/unit:    $(filter-out $(SUITES:%=$(T)/tests/%.o),$(TEST_DIRS:%=$(T)/%.o)) $(INTERPOSE) | $(TOOL) $(EMULATOR) $(TRACER) $(XRAY) $(TRACED)
 $(BUILD)/tests/threads: $(addprefix $(T)/tests/,emulator.o net.o rocetrace/interpose.o lessons.o rocetrace/tracelog.o tools/rocecap/parallel.o) $(INTERPOSE) | $(TOOL) $(BUILD)/bench/make_capture
 $(BUILD)/tests/shoot:   $(O)/tests/browser/shoot.o
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/%: $(T)/%.o

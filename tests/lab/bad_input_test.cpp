@@ -50,9 +50,6 @@ TEST_P(BadInput, is_one_sentence_and_an_exit_code_in_time) {
 INSTANTIATE_TEST_SUITE_P(
     Lessons01And04, BadInput,
     testing::Values(
-        Case{"unknown_option", {client01, "192.0.2.1", "--prot", "1"}, 2, "--prot", 2s},
-        Case{"no_server_named", {client01}, 2, "server is required", 2s},
-        Case{"port_out_of_range", {client04, "192.0.2.1", "--port", "65536"}, 2, "--port", 2s},
         Case{"unknown_host",
              {client01, "no-such-host.invalid"},
              1,

@@ -192,6 +192,33 @@ TEST_F(Clients, are_served_by_one_inference_server_at_the_same_time) {
     }
 }
 
+// Of the ring of four, the capture has what the server sends and receives.
+TEST_F(Clients, train_one_model_in_a_ring_and_learn_the_same) {
+    const LabRun run =
+        support::read_run(lab->run({"lab/lab", "capture", "26", "--", "--steps", "2"}, {}, 3min));
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    support::expect_every_packet_joined(run);
+    std::set<std::uint64_t> ranks, weights;
+    for (const std::string& host : hosts) {
+        const auto log = support::events_of(run.file(host + ".jsonl"));
+        const auto* joined = LabRun::find(log, "joined");
+        const auto* memory = LabRun::find(log, "memory");
+        ASSERT_TRUE(joined != nullptr && memory != nullptr) << host;
+        ranks.insert(joined->number("rank").value());
+        weights.insert(memory->number("crc32").value());
+    }
+    EXPECT_EQ(ranks, (std::set<std::uint64_t>{0, 1, 2, 3}));
+    EXPECT_EQ(weights.size(), 1U) << "bit for bit";
+    const auto listed = support::run({"examples/26_all_reduce/ring", run.dir});
+    EXPECT_EQ(listed.exit_code, 0) << listed.all();
+    // Each rank sends twelve chunks in each all_reduce; of these, two have the sum of three ranks.
+    EXPECT_EQ(std::ranges::count(listed.out, '\n'), 2 * (1 + 4 * 12)) << listed.out;
+    std::size_t threes = 0;
+    for (std::size_t at = 0; (at = listed.out.find("sum of 3", at)) != std::string::npos; ++at)
+        ++threes;
+    EXPECT_EQ(threes, 2U * 4 * 2) << listed.out;
+}
+
 TEST_F(Clients, ssh_takes_a_list_of_clients) {
     const LabRun run =
         support::read_run(lab->run({"lab/lab", "run", "23"}, lab->as_ssh(addresses), 3min));

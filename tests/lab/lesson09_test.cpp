@@ -160,23 +160,6 @@ TEST_F(Lesson09, works_over_ipv6) {
     EXPECT_EQ(rows(run, "bth.psn", "reth and ipv6.src == 2001:db8::42").size(), 1U);
 }
 
-TEST_F(Lesson09, refuses_addresses_outside_of_the_lab) {
-    for (const char* outside : {"198.51.100.1", "127.0.0.1", "2001:db8:1::1", "localhost"}) {
-        const auto outcome = support::exec(
-            "client", {"build/examples/09_forged_packets/client", outside, "--timeout", "1"});
-        EXPECT_EQ(outcome.exit_code, 1) << outside;
-        EXPECT_NE(outcome.err.find("is not one of the lab's addresses: forged packets stay inside"),
-                  std::string::npos)
-            << outcome.all();
-        EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
-    }
-    const auto server =
-        support::exec("server", {"build/examples/09_forged_packets/server", "--bind", "127.0.0.1"});
-    EXPECT_EQ(server.exit_code, 1);
-    EXPECT_NE(server.err.find("127.0.0.1 is not one of the lab's addresses"), std::string::npos)
-        << server.all();
-}
-
 TEST_F(Lesson09, says_that_it_needs_root) {
     const auto outcome = support::exec(
         "client", {"setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw",

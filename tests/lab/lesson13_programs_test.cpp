@@ -63,20 +63,4 @@ TEST_F(Lesson13Programs, a_server_that_is_killed_is_an_error_in_time) {
     EXPECT_NE(outcome.err.find("client: ATOMIC_FETCH_AND_ADD "), std::string::npos) << outcome.err;
 }
 
-TEST(Lesson13Options, out_of_range_are_one_sentence) {
-    for (const auto& [program, option] : {std::pair{client, "--clients"},
-                                          {client, "--adds"},
-                                          {client, "--bids"},
-                                          {client, "--in-flight"},
-                                          {server, "--responder-resources"}}) {
-        support::Argv command{program, option, "0"};
-        if (program == client)
-            command.emplace_back("192.0.2.1");
-        const auto outcome = support::run(command);
-        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
-        EXPECT_NE(outcome.err.find(option), std::string::npos) << outcome.err;
-        EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
-    }
-}
-
 }  // namespace lesson13_programs_test

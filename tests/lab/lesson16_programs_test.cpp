@@ -61,20 +61,6 @@ TEST_F(Lesson16Programs, say_that_the_device_does_not_have_xrc) {
     EXPECT_EQ(capabilities.out, "0\n") << capabilities.all();
 }
 
-TEST_F(Lesson16Programs, refuse_what_is_no_transport_group_or_length) {
-    const auto with = [](const support::Argv& arguments) {
-        support::Argv command{client, support::server_ip};
-        command.insert(command.end(), arguments.begin(), arguments.end());
-        return support::exec("client", command);
-    };
-    support::expect_one_sentence(with({"--transport", "rd"}), 1,
-                                 "is not valid: choose rc, uc, ud, xrc or all");
-    support::expect_one_sentence(with({"--group", "192.0.2.9"}), 1, "is not a multicast address");
-    support::expect_one_sentence(with({"--group", "everybody"}), 1, "is not an IP address");
-    EXPECT_EQ(with({"--messages", "0"}).exit_code, 2);
-    EXPECT_EQ(with({"--length", "3"}).exit_code, 2);
-}
-
 TEST_F(Lesson16Programs, the_server_outlives_strangers_and_a_client_that_is_killed) {
     support::Process serving = support::start("server", {server, "--port", "4252"});
     ASSERT_TRUE(serving.await("listening on", 20s));

@@ -64,11 +64,4 @@ TEST_F(Lesson17, only_packets_from_the_announced_psn_on_are_executed) {
     EXPECT_EQ(rows(run, "frame", "aeth.syndrome == 0x60").size(), 1U) << "NAK: PSN sequence error";
 }
 
-TEST_F(Lesson17, a_distance_of_zero_is_refused) {
-    const auto outcome = support::exec(
-        "client", {"build/examples/17_cm_psn/client", "192.0.2.1", "--distance", "0"});
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_NE(outcome.err.find("--distance"), std::string::npos) << outcome.err;
-}
-
 }  // namespace lesson17_test

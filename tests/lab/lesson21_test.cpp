@@ -83,18 +83,4 @@ TEST_F(Lesson21, marks_arrive_and_nobody_minds_them) {
     EXPECT_NE(marked.out, "");
 }
 
-TEST_F(Lesson21, says_what_a_window_may_be) {
-    const auto client = [](const support::Argv& arguments) {
-        support::Argv argv{"build/examples/21_congestion/client", "127.0.0.1", "--timeout", "2"};
-        argv.insert(argv.end(), arguments.begin(), arguments.end());
-        return support::run(argv);
-    };
-    support::expect_one_sentence(
-        client({"--windows", "0"}), 1,
-        "--windows: '0' is neither a number from 1 to 64 (--most) nor 'adaptive'");
-    support::expect_one_sentence(client({"--windows", "65"}), 1, "'65' is neither a number");
-    support::expect_one_sentence(client({"--path-mtu", "1000"}), 2, "--path-mtu: 1000 not in");
-    EXPECT_EQ(client({"--chunk", "0"}).exit_code, 2);
-}
-
 }  // namespace lesson21_test

@@ -243,13 +243,4 @@ TEST_F(Lesson23, a_worker_of_another_job_is_refused_and_the_others_go_on) {
         << served.all();
 }
 
-TEST_F(Lesson23, numbers_that_make_no_job_are_refused_at_once) {
-    for (const support::Argv& wrong :
-         {support::Argv{"--steps", "0"}, {"--workers", "101"}, {"--clients", "0"}}) {
-        support::Argv argv{client_program, "192.0.2.1"};
-        argv.insert(argv.end(), wrong.begin(), wrong.end());
-        EXPECT_EQ(support::exec("client", argv).exit_code, 2) << wrong[0];
-    }
-}
-
 }  // namespace lesson23_test

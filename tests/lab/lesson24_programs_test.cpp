@@ -133,13 +133,4 @@ TEST_F(Lesson24Programs, rank_0_that_dies_is_named_by_all) {
     EXPECT_NE(end.out.find("rank 2: rank 0 has ended"), std::string::npos) << end.all();
 }
 
-TEST_F(Lesson24Programs, numbers_that_make_no_rendezvous_are_refused_at_once) {
-    for (const support::Argv& wrong :
-         {support::Argv{"--ranks", "1"}, {"--ranks", "17"}, {"--rank", "0"}, {"--barriers", "101"}})
-        support::expect_one_sentence(support::exec("client", ranks(wrong)), 2, wrong[0]);
-    support::expect_one_sentence(
-        support::exec("client", ranks({"--ranks", "4", "--clients", "2"})), 1,
-        "client: 3 ranks without rank 0 cannot be divided equally among --clients 2.");
-}
-
 }  // namespace lesson24_programs_test

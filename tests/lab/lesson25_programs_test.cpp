@@ -34,23 +34,6 @@ class Lesson25Programs : public testing::Test {
     }
 };
 
-TEST_F(Lesson25Programs, numbers_out_of_range_are_refused_at_once) {
-    for (const Argv& wrong : {Argv{"--batch", "0"},
-                              {"--batch", "65"},
-                              {"--depth", "0"},
-                              {"--depth", "65"},
-                              {"--frontends", "0"},
-                              {"--requests", "0"},
-                              {"--wait", "-1"}}) {
-        const auto outcome = support::exec("client", client(wrong));
-        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
-        EXPECT_TRUE(says(outcome.err, wrong[0])) << outcome.all();
-    }
-    const auto outcome = support::exec("client", client({"--wrong", "all"}));
-    EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_EQ(outcome.err, "client: --wrong is id, count or length, not 'all'.\n");
-}
-
 TEST_F(Lesson25Programs, a_batch_that_is_not_as_it_should_be_ends_its_connection_alone) {
     auto server = serve("0");
     ASSERT_TRUE(server.await("listening", 60s));

@@ -51,8 +51,10 @@ class Pyverbs : public testing::Test {
     // Returns the result of each test: "ok", "skipped", "FAIL" or "ERROR".
     std::map<std::string, std::string> run(const Argv& before, const Argv& names) const {
         Argv argv = before;
-        argv.insert(argv.end(), {"python3", (folder_ / "run_tests.py").string(), "--dev", "rxe0",
-                                 "--gid", "1", "-v"});
+        // A warning of Python 3.13 would come between a test's name and its result.
+        argv.insert(argv.end(),
+                    {"env", "PYTHONWARNINGS=ignore", "python3", (folder_ / "run_tests.py").string(),
+                     "--dev", "rxe0", "--gid", "1", "-v"});
         argv.insert(argv.end(), names.begin(), names.end());
         const auto outcome = support::exec("server", argv, std::chrono::minutes(5));
         EXPECT_FALSE(outcome.timed_out) << outcome.all();
@@ -122,7 +124,11 @@ TEST_F(Pyverbs, has_the_same_results_traced_and_untraced) {
     const auto traced =
         run({(support::build_dir() / "rocetrace").string(), "-o", log_, "--role", "server", "--"},
             names);
-    EXPECT_EQ(untraced, traced);
+    for (const auto& [test, result] : untraced) {
+        const auto same = traced.find(test);
+        EXPECT_EQ(same == traced.end() ? "none" : same->second, result) << test;
+    }
+    EXPECT_EQ(traced.size(), untraced.size());
     const auto passed =
         std::ranges::count_if(traced, [](const auto& test) { return test.second == "ok"; });
     EXPECT_GT(passed, 0);

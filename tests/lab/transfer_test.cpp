@@ -81,11 +81,4 @@ TEST_F(Transfer, ends_that_disagree_say_so) {
     EXPECT_NE(outcome.err.find("give both the same --size"), std::string::npos) << outcome.all();
 }
 
-TEST_F(Transfer, an_unknown_test_is_said) {
-    const auto outcome = support::exec(
-        "client", {"build/bench/transfer/client", support::server_ip, "--test", "foo"});
-    EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.err.find("--test is write_bw, read_bw,"), std::string::npos) << outcome.all();
-}
-
 }  // namespace transfer_test

@@ -84,7 +84,7 @@ LabRun capture(const std::string& step, const Argv& environment, const Argv& cli
 }
 
 LabRun run_without_capture(const std::string& step, const Argv& environment) {
-    return read_run(run({"lab/lab", "run", step}, environment, std::chrono::minutes(3)));
+    return read_run(run({"lab/lab", "run", step}, environment, std::chrono::minutes(5)));
 }
 
 namespace {

@@ -64,6 +64,6 @@ class Process {
 
 /// Runs a program and waits for its end.
 Outcome run(const Argv& argv, const Argv& environment = {},
-            std::chrono::milliseconds time = std::chrono::seconds(60));
+            std::chrono::milliseconds time = std::chrono::minutes(3));
 
 }  // namespace support

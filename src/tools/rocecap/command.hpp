@@ -39,6 +39,7 @@ std::pair<CLI::App*, Options*> add_command(CLI::App& app, Context& context, cons
     return {command, options.get()};
 }
 
+void add_anonymize(CLI::App& app, Context& context);
 void add_annotate(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);

@@ -1,4 +1,5 @@
-// rocecap: decodes RoCE packets, live or from a capture file, for people and for programs.
+// rocecap: decodes packets of RoCE and InfiniBand, live or from a capture file, for people and for
+// programs.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +39,7 @@ constexpr const char* main_footer = R"(Examples:
   rocecap timeline captures/runs/2026...          the same for a run of the lab
   rocecap predict captures/runs/2026...           a quiz: predict the next packet
   rocecap psns run.pcapng                         first PSNs, and the packets that reveal them
+  rocecap anonymize run.pcapng public.pcapng      a copy for a public bug report
 'rocecap COMMAND --help' lists the options of a command.
 
 Exit status: 0 nothing of what follows, 2 rocecap cannot run, or the capture is damaged or ends too
@@ -82,8 +84,10 @@ int main(int argc, char** argv) {
     fill_standard_descriptors();
     Context context;
     std::string colour = "auto";
-    CLI::App app("Captures and decodes RoCE packets: RDMA over Converged Ethernet, v2 and v1.",
-                 "rocecap");
+    CLI::App app(
+        "Captures and decodes RoCE packets: RDMA over Converged Ethernet, v2 and v1. Also reads "
+        "captures of native InfiniBand.",
+        "rocecap");
     app.set_version_flag("--version", [] {
         return fmt::format("rocecap {}, {}", util::version, capture::library_version());
     });
@@ -96,7 +100,7 @@ int main(int argc, char** argv) {
     app.get_formatter()->column_width(30);
     for (const auto add :
          {add_live, add_decode, add_flows, add_verify, add_check, add_explain, add_fields,
-          add_timeline, add_predict, add_psns, add_annotate, add_report})
+          add_timeline, add_predict, add_psns, add_annotate, add_anonymize, add_report})
         add(app, context);
     try {
         app.parse(argc, argv);

@@ -103,7 +103,7 @@ TEST(Options, help_lists_every_option_and_exits_with_0) {
                      "--filter", "--write", "--duration", "--count", "--json", "--quiet",
                      "--snaplen", "--buffer", "--promiscuous"});
     lists({"decode"}, {"--json", "--count", "standard input"});
-    lists({"timeline"}, {"--follow", "CAPTURE|RUN_DIR", "--log"});
+    lists({"timeline"}, {"--follow", "--perfetto", "CAPTURE|RUN_DIR", "--log"});
 }
 
 TEST(Options, the_version_names_libpcaps) {
