@@ -42,7 +42,8 @@ TEST_P(BadInput, is_one_sentence_and_an_exit_code_in_time) {
     EXPECT_EQ(outcome.exit_code, wrong.exit_code) << outcome.all();
     EXPECT_NE(outcome.err.find(wrong.says), std::string::npos) << outcome.all();
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), wrong.lines) << outcome.all();
-    EXPECT_LT(outcome.took, start + wrong.within);
+    // The shell scripts start up to five programs.
+    EXPECT_LT(outcome.took, 5 * start + wrong.within);
 }
 
 // The time limits: that of the program, plus up to 3 seconds for an emulated machine. They do not include the
@@ -169,7 +170,7 @@ TEST_F(Server, outlives_a_client_that_is_killed) {
              "kill -KILL $pid; wait $pid"});
     EXPECT_EQ(killed.exit_code, 128 + SIGKILL) << killed.all();
     const auto next =
-        support::exec("client", {client06, "192.0.2.1", "--port", "4243", "--timeout", "30"});
+        support::exec("client", {client06, "192.0.2.1", "--port", "4243", "--timeout", "120"});
     EXPECT_EQ(next.exit_code, 0) << next.all();
 }
 

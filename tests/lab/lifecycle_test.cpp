@@ -70,7 +70,7 @@ TEST_F(Lifecycle, up_again_is_quick_and_changes_nothing) {
     const auto up = support::run({"lab/lab", "up"});
     EXPECT_EQ(up.exit_code, 0);
     EXPECT_NE(up.err.find("already up"), std::string::npos) << up.all();
-    EXPECT_LT(up.took, 5s);
+    EXPECT_LT(up.took, 15s);  // 1 s on an idle machine; to start the guests takes 20 s
     EXPECT_EQ(before, word_of("build/lab/server.pid") + " " + word_of("build/lab/client.pid"));
 }
 

@@ -1,5 +1,6 @@
 #include "support/process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fcntl.h>
@@ -24,6 +25,12 @@ struct Pipe {
         write = util::Fd(fds[1]);
     }
 };
+
+// A test names the time that suffices on an idle machine. Four times as long, up to a minute more:
+// compilers and emulated guests may share the CPUs.
+std::chrono::milliseconds on_a_busy_machine(std::chrono::milliseconds time) {
+    return time + std::min<std::chrono::milliseconds>(3 * time, std::chrono::minutes(1));
+}
 
 // Returns false at the end of the stream.
 bool drain(util::Fd& fd, std::string& into) {
@@ -99,7 +106,7 @@ bool Process::read_some(Clock::time_point deadline) {
 }
 
 bool Process::await(const std::string& text, std::chrono::milliseconds time) {
-    const auto deadline = Clock::now() + time;
+    const auto deadline = Clock::now() + on_a_busy_machine(time);
     const auto seen = [&] {
         return outcome_.out.find(text) != std::string::npos ||
                outcome_.err.find(text) != std::string::npos;
@@ -111,7 +118,7 @@ bool Process::await(const std::string& text, std::chrono::milliseconds time) {
 }
 
 Outcome Process::wait(std::chrono::milliseconds time) {
-    const auto deadline = Clock::now() + time;
+    const auto deadline = Clock::now() + on_a_busy_machine(time);
     while (read_some(deadline)) {
     }
     if (out_ || err_) {
