@@ -9,7 +9,6 @@
 #include "render/page/details.hpp"
 #include "util/printable.hpp"
 #include "wire/tcp.hpp"
-#include "wire/text/summary.hpp"
 
 namespace page {
 
@@ -143,7 +142,7 @@ void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
     }
     const auto request_number = number_of(request);
     const int side = side_of(row);
-    std::string text = single_spaced(wire::packet_summary(packet, util::TextStyle(), frame.bytes));
+    std::string text = single_spaced(packet_text_.line(packet, frame.bytes));
     if (side == others && !row.source.empty())
         text = fmt::format("{} → {}: {}", row.source, row.destination, text);
     text.insert(0, further_client(row));

@@ -33,6 +33,7 @@
 #include "render/page/archive.hpp"
 #include "render/page/throughput.hpp"
 #include "runlog/event.hpp"
+#include "trace/service/packet_text.hpp"
 #include "trace/timeline/finished_run.hpp"
 #include "wire/packet.hpp"
 
@@ -102,6 +103,7 @@ class Rows : public timeline::RowVisitor {
     Count kept_, left_out_;
     std::optional<std::int64_t> origin_ns_;
     std::optional<std::int64_t> first_packet_ns_;
+    service::PacketText packet_text_;
     Archive rows_;
     Archive details_;
     Throughput throughput_;

@@ -14,13 +14,13 @@
 #include "render/timeline_text.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
+#include "trace/service/packet_text.hpp"
 #include "trace/timeline/finished_run.hpp"
 #include "trace/timeline/packet_row.hpp"
 #include "trace/timeline/trace_input.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/stop_signal.hpp"
-#include "wire/text/summary.hpp"
 
 namespace rocecap {
 namespace {
@@ -88,13 +88,14 @@ class Listing : public timeline::RowVisitor {
     void packet(const timeline::PacketRow& row, const wire::Packet& packet,
                 const capture::Frame& frame, std::uint64_t /*number*/,
                 const timeline::WorkRequest* /*request*/) override {
-        sink_.append(text_.line(row, wire::packet_summary(packet, style_, frame.bytes)));
+        sink_.append(text_.line(row, packet_text_.line(packet, frame.bytes, style_)));
     }
 
     capture::Sink& sink() { return sink_; }
 
   private:
     util::TextStyle style_;
+    service::PacketText packet_text_;
     render::TimelineText text_;
     capture::Sink sink_;
 };
@@ -115,8 +116,9 @@ void write_perfetto(const TimelineOptions& options) {
     check_trace(run);
     capture::Sink sink = options.perfetto == "-" ? capture::Sink::standard_output()
                                                  : capture::Sink::replace(options.perfetto);
-    render::Perfetto trace(run, sink, [](const wire::Packet& packet, util::Bytes frame) {
-        return wire::packet_summary(packet, util::TextStyle(), frame);
+    service::PacketText packet_text;
+    render::Perfetto trace(run, sink, [&](const wire::Packet& packet, util::Bytes frame) {
+        return packet_text.line(packet, frame);
     });
     run.each_row(trace);
     trace.end();
@@ -179,7 +181,7 @@ class Follow {
     timeline::PacketRow row(const capture::Frame& frame) {
         const wire::Packet packet = input_.decode(frame);
         return timeline::row_of(packet, frame.bytes, frame.time.count(),
-                                wire::packet_summary(packet, style_, frame.bytes));
+                                packet_text_.line(packet, frame.bytes, style_));
     }
 
     void print(timeline::Timeline::Arrival arrived, timeline::Timeline::Arrival waited_for) {
@@ -212,6 +214,7 @@ class Follow {
     timeline::TraceInput input_;
     const timeline::TraceFiles& files_;
     util::TextStyle style_;
+    service::PacketText packet_text_;
     timeline::Timeline timeline_;
     render::TimelineText text_;
     std::uint64_t listed_with_cause_ = 0;
