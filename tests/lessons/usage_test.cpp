@@ -31,6 +31,7 @@ constexpr const char* streams = "examples/22_bulk_vs_tcp/client";
 constexpr const char* parameters = "examples/23_parameter_server/client";
 constexpr const char* ranks = "examples/24_rendezvous/client";
 constexpr const char* inference = "examples/25_inference_batching/client";
+constexpr const char* disk = "examples/27_read/client";
 constexpr const char* collective = "examples/26_all_reduce/client";
 const std::string host = "127.0.0.1";
 
@@ -103,6 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{inference, {host, "--batch", "0"}, 2, "--batch"},
         Case{inference, {host, "--batch", "65"}, 2, "--batch"},
         Case{inference, {host, "--depth", "0"}, 2, "--depth"},
+        Case{disk, {host, "--length", "1000"}, 1, "multiples of 4096"},
+        Case{disk, {host, "--offset", "4190208", "--length", "8192"}, 1, "go beyond its end"},
         Case{collective, {host, "--clients", "0"}, 2, "--clients"},
         Case{collective, {host, "--steps", "0"}, 2, "--steps"},
         Case{inference, {host, "--depth", "65"}, 2, "--depth"},

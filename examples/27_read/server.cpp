@@ -1,0 +1,88 @@
+// Lesson 27, server: offers a disk. All it does is to write the kernel's configuration; the kernel
+// listens, answers, and moves the data.
+#include <filesystem>
+#include <vector>
+
+#include "disk.hpp"
+#include "examples/common/program.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string root = "/sys/kernel/config/nvmet/";
+const std::string subsystem = root + "subsystems/" + lesson27::subsystem;
+const std::string disk = subsystem + "/namespaces/1";
+const std::string port = root + "ports/27";
+const std::string link = port + "/subsystems/" + lesson27::subsystem;
+const std::string file = "/tmp/rdma-wire-lab.disk";
+
+/// A disk of the kernel's NVMe target, in its configuration file system. One for each host.
+class Target {
+  public:
+    explicit Target(const util::Address& address) {
+        remove();  // what a killed server has left
+        std::vector<char> bytes(lesson27::disk_size);
+        lesson27::fill(bytes, 0);
+        lesson27::write_file(file, {bytes.begin(), bytes.end()});
+
+        // 1. The disk: a file. buffered_io, because not every file system knows O_DIRECT.
+        fs::create_directories(disk);
+        set(subsystem, "attr_allow_any_host", "1");
+        set(disk, "device_path", file);
+        set(disk, "device_uuid", lesson27::uuid);
+        set(disk, "buffered_io", "1");
+        set(disk, "enable", "1");
+
+        // 2. The port: where the kernel listens with rdma_cm.
+        fs::create_directories(port);
+        set(port, "addr_trtype", "rdma");
+        set(port, "addr_adrfam", address.is_ipv6() ? "ipv6" : "ipv4");
+        set(port, "addr_traddr", address.host());
+        set(port, "addr_trsvcid", std::to_string(address.port()));
+
+        // 3. The disk at the port. From here on, anybody may connect.
+        std::error_code error;
+        fs::create_directory_symlink(subsystem, link, error);
+        if (error)
+            throw util::Error(fmt::format("cannot listen at {} port {}: {}; dmesg says why.",
+                                          address.host(), address.port(), error.message()));
+    }
+    ~Target() { remove(); }
+    Target(const Target&) = delete;
+    Target& operator=(const Target&) = delete;
+    Target(Target&&) = delete;
+    Target& operator=(Target&&) = delete;
+
+  private:
+    static void set(const std::string& folder, const std::string& name, const std::string& value) {
+        lesson27::write_file(folder + '/' + name, value);
+    }
+
+    static void remove() {
+        std::error_code ignored;
+        for (const std::string& path : {link, port, disk, subsystem, file})
+            fs::remove(path, ignored);
+    }
+};
+
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    const util::Address address = options.address();
+    lesson27::load_module("nvmet-rdma");
+    const Target target(address);
+    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
+    static_cast<void>(util::wait_readable(-1, stop, std::nullopt));
+    log.note("stopped by a signal");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line("server",
+                                     "Lesson 27, server: offers a disk by NVMe over RDMA.");
+    common::ServerOptions options{.local = {}, .port = 4420};
+    command_line.add(options);
+    return command_line.main(argc, argv,
+                             [&](auto& log, auto& stop) { return run(options, log, stop); });
+}
