@@ -3,14 +3,14 @@
 # shellcheck shell=bash
 
 . "$LAB_ROOT/lab/lib/private.sh"
-for part in settings packages kernel vmlinux layer initramfs exports link qemu boot accel control; do
+for part in arch settings packages kernel vmlinux layer initramfs exports link qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
 # Addresses reserved for documentation (RFC 5737, RFC 3849): no host outside the lab uses them.
 vm_ipv4() { printf '192.0.2.%s' "$(host_number "$1")"; }
 vm_ipv6() { printf '2001:db8::%x' "$(host_number "$1")"; }
-QEMU=qemu-system-x86_64
+use_arch "$HOST_ARCH" || true
 LINK_LATER=
 
 # A copy of a checkout has the state of the original's lab, whose guests it must not stop. The folder's inode tells them apart.
@@ -95,8 +95,9 @@ backend_up() {
     vm_stop
     need_space 1 "the lab"
     set_clients "$LAB_CLIENTS"
-    [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: use two machines of your own instead (LAB_BACKEND=ssh)."
-    need_tool "$QEMU" qemu-system-x86
+    [[ -n $QEMU ]] ||
+        die "the vm backend needs an x86-64 or arm64 host, and this one is $HOST_ARCH: use two machines of your own instead (LAB_BACKEND=ssh)."
+    need_tool "$QEMU" "$QEMU_PACKAGE"
     need_tool ssh openssh-client
     need_tool cpio cpio
     [[ $LAB_LINK != wire || -n $LINK_LATER ]] || build "$LAB_BUILD/rocewire"

@@ -107,13 +107,13 @@ find_kernel_packages() {
 # Ubuntu's -kvm kernel have no rdma_rxe.
 find_kernel_package() {
     local meta
-    for meta in linux-image-amd64 linux-image-generic; do
+    for meta in "$KERNEL_META" linux-image-generic; do
         KERNEL_PACKAGE=$(grep -m1 -E '^linux-image-[0-9]' <<<"$(package_depends "$meta")") && return
     done
     # The host has no package lists, as in container images.
     if use_private_lists; then
         find_kernel_package
     else
-        die "apt has no linux-image-amd64 or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
+        die "apt has no $KERNEL_META or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
     fi
 }
