@@ -36,6 +36,9 @@ use_arch() {
     esac
 }
 
+# is_emulated: whether the guests have another architecture than this machine, so KVM cannot run them.
+is_emulated() { [[ $GUEST_ARCH != "$HOST_ARCH" ]]; }
+
 # qemu_command HOST ACCEL: sets QEMU_COMMAND to the guest's machine, CPU, memory and kernel command line.
 qemu_command() {
     local accel=$2 cpu=host
