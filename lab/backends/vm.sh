@@ -3,14 +3,13 @@
 # shellcheck shell=bash
 
 . "$LAB_ROOT/lab/lib/private.sh"
-for part in settings packages kernel vmlinux layer initramfs exports link qemu boot accel control; do
+for part in arch sysroot settings packages kernel vmlinux layer initramfs exports link qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
 # Addresses reserved for documentation (RFC 5737, RFC 3849): no host outside the lab uses them.
 vm_ipv4() { printf '192.0.2.%s' "$(host_number "$1")"; }
 vm_ipv6() { printf '2001:db8::%x' "$(host_number "$1")"; }
-QEMU=qemu-system-x86_64
 LINK_LATER=
 
 # A copy of a checkout has the state of the original's lab, whose guests it must not stop. The folder's inode tells them apart.
@@ -22,12 +21,19 @@ forget_copied_state() {
 }
 
 backend_init() {
+    local root
     forget_copied_state
     LAB_RUN=$(short_dir_now run)
     ENTER="cd $(quote "$LAB_ROOT")"
-    # LAB_HOSTS are the running hosts, even if the settings ask for others: `up` compares them.
+    # LAB_HOSTS are the running hosts, and SYSROOT is their root, even if the settings ask for others: `up` compares them.
     if [[ -r $LAB_STATE/vm.state ]]; then
         set_clients "$(state_value CLIENTS | grep . || echo 1)"
+        root=$(state_value SYSROOT)
+        # A folder that no longer exists must not keep `down` from stopping the guests.
+        [[ $root != /* || -d $root ]] || root=/
+        use_sysroot "$root"
+    else
+        use_sysroot "$LAB_SYSROOT"
     fi
 }
 
@@ -95,8 +101,8 @@ backend_up() {
     vm_stop
     need_space 1 "the lab"
     set_clients "$LAB_CLIENTS"
-    [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: use two machines of your own instead (LAB_BACKEND=ssh)."
-    need_tool "$QEMU" qemu-system-x86
+    use_sysroot "$LAB_SYSROOT"
+    need_qemu
     need_tool ssh openssh-client
     need_tool cpio cpio
     [[ $LAB_LINK != wire || -n $LINK_LATER ]] || build "$LAB_BUILD/rocewire"
@@ -105,6 +111,8 @@ backend_up() {
     trap vm_abandon EXIT
     stat -c %d:%i -- "$LAB_STATE" | write_file "$LAB_STATE/vm.folder"
     LAB_RUN=$(short_dir run)
+    prepare_sysroot
+    stop_if_told
     find_kernel
     unpack_kernel
     stop_if_told
@@ -128,7 +136,10 @@ backend_up() {
     say "up in $((($(now_ms) - started) / 1000)) s ($(vm_summary))"
 }
 
-vm_summary() { printf '%s, kernel %s, link MTU %s' "$(state_value ACCEL)" "$(state_value VERSION)" "$(state_value MTU)"; }
+vm_summary() {
+    printf '%s, kernel %s, link MTU %s' "$(state_value ACCEL)" "$(state_value VERSION)" "$(state_value MTU)"
+    [[ -z $SYSROOT ]] || printf ', root %s' "$SYSROOT_NAME"
+}
 
 state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
 
@@ -142,7 +153,8 @@ vm_abandon() {
     fi
     vm_stop
     # Free the disk space of incomplete files. (The next `up` creates them from scratch in any case.)
-    rm -rf "$LAB_STATE"/{initramfs.tree,initramfs.tree.base,kernel.new} "$LAB_STATE"/*.new
+    rm -rf "$ROOT_STATE"/{initramfs.tree,initramfs.tree.base} "$ROOT_STATE"/*.new "$LAB_STATE"/*.new
+    [[ -z ${MAKES_SYSROOT:-} ]] || rm -rf --one-file-system "$SYSROOT.new" "$SYSROOT.new.tar"
     exit "$status"
 }
 
@@ -169,12 +181,23 @@ guest_hosts() {
 guest_config() { # HOST
     local name
     local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_KERNEL]=$KERNEL_VERSION [GUEST_MTU]=$LAB_MTU
-        [GUEST_SYSTEM]=$(system_folders) [GUEST_FOLDER]=$(guest_folder) [GUEST_CERTS]=$CERTS_DIR
+        [GUEST_SYSTEM]=$(system_folders) [GUEST_BUILD]=$SYSROOT_BUILD [GUEST_FOLDER]=$(guest_folder) [GUEST_CERTS]=$CERTS_DIR
         [GUEST_IPV4]=$(vm_ipv4 "$1") [GUEST_IPV6]=$(vm_ipv6 "$1")
         [GUEST_LINK_MAC]=$(link_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
     for name in "${!values[@]}"; do
         printf '%s=%s\n' "$name" "$(quote "${values[$name]}")"
     done
+}
+
+# need_qemu: exits if the guests' architecture or its QEMU is not there.
+need_qemu() {
+    [[ -n $QEMU ]] ||
+        die "the vm backend needs an x86-64 or arm64 host, and this one is $HOST_ARCH: use two machines of your own instead (LAB_BACKEND=ssh)."
+    if ! is_emulated; then
+        need_tool "$QEMU" "$QEMU_PACKAGE"
+    elif ! command -v "$QEMU" >/dev/null; then
+        die "$QEMU, which emulates $GUEST_ARCH, is missing: install the package $QEMU_PACKAGE."
+    fi
 }
 
 # boot ACCEL SECONDS: boots all guests in parallel; returns 0 when all are ready. The server starts first: it listens.
@@ -193,7 +216,7 @@ boot() {
         await_guest "$host" "$deadline" "$2" || return 1
     done
     printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "LINK=$LAB_LINK" "KERNEL=$KERNEL_IMAGE" \
-        "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
+        "SYSROOT=$SYSROOT_NAME" "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
 }
 
 backend_down() {
@@ -210,6 +233,7 @@ backend_down() {
 
 backend_require_up() {
     vm_running || die "$VM_DOWN."
+    check_asked_sysroot
     keep_link
     local host
     for host in "${LAB_HOSTS[@]}"; do
@@ -249,6 +273,7 @@ backend_status() {
     fi
     printf 'up for %s min: %s QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) "$(guest_count)" \
         "$(state_value ACCEL)" "$(state_value MEMORY)" "$(state_value CPUS)"
+    [[ -z $SYSROOT ]] || printf 'root: %s%s, programs in %s\n' "$(sysroot_text)" "${SYSROOT_SUITE:+ in $SYSROOT}" "$SYSROOT_BUILD"
     show_hosts
     show_link
     printf 'To reach them: lab/lab exec server -- COMMAND; lab/lab shell client; ssh -F %s server\n' "$LAB_RUN/ssh_config"

@@ -1,18 +1,46 @@
-# Builds the programs that a command needs, if they are missing or older than their sources.
+# Builds the programs that a command needs, if they are missing or older than their sources. If the hosts run another root than this machine
+# (SYSROOT, lab/vm/sysroot.sh), their programs are built in it: IN_SYSROOT is then set.
 # shellcheck shell=bash
 
 # The programs that each run needs, with the libraries of rocetrace.
 BUILD_TOOLS=(rocecap rocewire rocetrace librocetrace.so librocetrace-audit.so)
+IN_SYSROOT=
+
+# for_hosts FUNCTION ARG...: calls the function for the programs that the hosts run.
+for_hosts() {
+    local IN_SYSROOT=${SYSROOT:-}
+    "$@"
+}
+
+# host_file FILE: prints the path on this machine of a program that is FILE on the hosts, relative to the checkout.
+host_file() {
+    if [[ -n ${SYSROOT_BUILD:-} ]]; then
+        printf '%s' "$SYSROOT_BUILD${1#build}"
+    else
+        printf '%s' "$1"
+    fi
+}
+
+# build_for_run LESSON...: builds what a run needs on this machine and on the hosts.
+build_for_run() {
+    if [[ -n ${SYSROOT:-} ]]; then
+        build tools
+        for_hosts build tools "$@"
+    else
+        build tools "$@"
+    fi
+}
 
 # lab_make ARG...: make for LAB_BUILD, without the options of a make that has called the lab.
 lab_make() {
-    local sanitize=
+    local sanitize='' run=(exec make -C "$LAB_ROOT")
+    [[ -z $IN_SYSROOT ]] || run=(in_sysroot make)
     case $LAB_BUILD in
         build/asan) sanitize=1 ;;
         build/tsan) sanitize=thread ;;
     esac
     unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
-    exec make --no-print-directory -C "$LAB_ROOT" "BUILD=$LAB_BUILD" "SANITIZE=$sanitize" V= "$@"
+    "${run[@]}" --no-print-directory "BUILD=$LAB_BUILD" "SANITIZE=$sanitize" V= "$@"
 }
 
 # is_built FILE...: whether these exist and are newer than their sources. 2: make does not know one of them.
@@ -26,6 +54,11 @@ files_of() {
         tools)
             FILES=("${BUILD_TOOLS[@]/#/$LAB_BUILD/}")
             NAME='rocecap, rocewire, rocetrace'
+            if [[ -n $IN_SYSROOT ]]; then
+                # rocewire runs on this machine.
+                FILES=("$LAB_BUILD"/{rocecap,rocetrace,librocetrace.so,librocetrace-audit.so})
+                NAME='rocecap, rocetrace'
+            fi
             ;;
         [0-9][0-9]_*)
             for source in "$LAB_ROOT/examples/$1"/*.cpp; do
@@ -45,12 +78,12 @@ files_of() {
 # the compiler and exits with status 2.
 build() {
     local part names='' lessons='' all=() stale=() groups=(build)
-    [[ -z ${LAB_BUILDING:-} ]] || return 0 # make, which has called the lab, builds
+    [[ -z ${LAB_BUILDING:-} || -n $IN_SYSROOT ]] || return 0 # make, which has called the lab, builds
     for part in "$@"; do
         files_of "$part"
         all+=("${FILES[@]}")
     done
-    if ! command -v make >/dev/null; then
+    if [[ -z $IN_SYSROOT ]] && ! command -v make >/dev/null; then
         for part in "${all[@]}"; do
             [[ -e $LAB_ROOT/$part ]] ||
                 die "$part is not built, and make is missing: run lab/install-packages build, which installs what building needs."
@@ -75,21 +108,27 @@ build() {
     elif [[ -n $lessons ]]; then
         lessons="lesson $lessons"
     fi
-    ((${#stale[@]} == 0)) || build_files "$names${names:+${lessons:+, }}$lessons" "${groups[*]}" "${stale[@]}"
+    names+=${names:+${lessons:+, }}$lessons
+    ((${#stale[@]} == 0)) || build_files "$names${IN_SYSROOT:+ for $SYSROOT_NAME}" "${groups[*]}" "${stale[@]}"
 }
 
 build_files() { # NAMES GROUPS-OF-PACKAGES FILE...
-    local names=$1 wanted=$2 log=$LAB_ROOT/$LAB_BUILD/.make.log started missing status=0 fd
+    local names=$1 wanted=$2 folder=$LAB_ROOT/$LAB_BUILD log started missing='' status=0 fd
     shift 2
-    # shellcheck disable=SC2086 # the groups' names
-    missing=$("$LAB_ROOT/lab/install-packages" --missing $wanted)
+    if [[ -n $IN_SYSROOT ]]; then
+        folder=$LAB_ROOT/$(host_file "$LAB_BUILD")
+    else
+        # shellcheck disable=SC2086 # the groups' names
+        missing=$("$LAB_ROOT/lab/install-packages" --missing $wanted)
+    fi
+    log=$folder/.make.log
     [[ -z $missing ]] ||
         die "building $names needs packages that are missing here: run make packages-${wanted// /-}, which installs them ($missing)."
-    mkdir -p "$LAB_ROOT/$LAB_BUILD" 2>/dev/null || true
+    mkdir -p "$folder" 2>/dev/null || true
     # The Makefile takes the same lock.
-    exec {fd}>>"$LAB_ROOT/$LAB_BUILD/.lock" || die "cannot write $LAB_ROOT/$LAB_BUILD: use the lab as the user who owns the checkout."
+    exec {fd}>>"$folder/.lock" || die "cannot write $folder: use the lab as the user who owns the checkout."
     if ! flock -n "$fd"; then
-        say "waiting for another build in $LAB_BUILD to finish"
+        say "waiting for another build in ${folder#"$LAB_ROOT/"} to finish"
         until flock -n "$fd"; do
             pause 0.2
         done
@@ -127,7 +166,7 @@ build_words() {
     PROGRAMS=()
     while [[ $text =~ (^|[^a-zA-Z0-9_./-])(\./|"$LAB_ROOT/")?("$LAB_BUILD"/[a-zA-Z0-9_./-]+)(.*) ]]; do
         file=${BASH_REMATCH[3]} text=${BASH_REMATCH[4]}
-        [[ -d $LAB_ROOT/$file ]] || files+=("$file")
+        [[ -d $LAB_ROOT/$(host_file "$file") ]] || files+=("$file")
         # rocetrace loads its libraries.
         [[ $file != "$LAB_BUILD/rocetrace" ]] || files+=("$LAB_BUILD"/librocetrace{,-audit}.so)
     done
@@ -140,6 +179,6 @@ build_words() {
         ((${#known[@]} == 0)) || build "${known[@]}"
     fi
     for file in "${files[@]}"; do
-        [[ ! -x $LAB_ROOT/$file ]] || PROGRAMS+=("$file")
+        [[ ! -x $LAB_ROOT/$(host_file "$file") ]] || PROGRAMS+=("$file")
     done
 }

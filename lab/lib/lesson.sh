@@ -26,7 +26,7 @@ find_lesson() {
 program_of() {
     local name
     for name in "$1" hello main; do
-        [[ ! -x $LAB_ROOT/$LESSON_DIR/$name ]] || break
+        [[ ! -x $LAB_ROOT/$(host_file "$LESSON_DIR")/$name ]] || break
     done
     printf '%s' "$LESSON_DIR/$name"
 }
@@ -40,8 +40,17 @@ programs_of_run() {
     ! is_traced || printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so}
 }
 
+# on_this_machine PROGRAM ARG...: runs a program of the hosts here, in their root.
+on_this_machine() {
+    if [[ -n ${SYSROOT:-} ]]; then
+        (in_sysroot "$@")
+    else
+        "$LAB_ROOT/$1" "${@:2}"
+    fi
+}
+
 # A lesson whose programs have the option --certs.
-needs_certificates() { ! is_traced && [[ $("$LAB_ROOT/$LESSON_DIR/client" --help 2>/dev/null) == *--certs* ]]; }
+needs_certificates() { ! is_traced && [[ $(on_this_machine "$LESSON_DIR/client" --help 2>/dev/null) == *--certs* ]]; }
 
 # A lesson with one program, main, runs on the client.
 two_sided() { [[ $(program_of server) != */main ]]; }

@@ -25,7 +25,7 @@ run_programs() {
     mapfile -t programs < <(programs_of_run)
     [[ $mode != capture ]] || programs+=("$LAB_BUILD/rocecap")
     if xray_wanted; then
-        build "$LAB_BUILD/rocexray"
+        for_hosts build "$LAB_BUILD/rocexray"
         programs+=("$LAB_BUILD/rocexray")
     fi
     backend_push lab/host "${programs[@]}"

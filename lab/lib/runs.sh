@@ -38,7 +38,7 @@ build_lessons() {
         find_lesson "$lesson"
         folders+=("$LESSON")
     done
-    build tools "${folders[@]}"
+    build_for_run "${folders[@]}"
 }
 
 # Runs each lesson in a separate lab/lab process, which cleans up even if this script is killed. Stops after the first lesson that fails.

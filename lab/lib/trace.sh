@@ -36,8 +36,8 @@ trace() {
         usage_error "two commands are needed, with :: between them: $trace_usage"
     CLIENT_WORDS=("${@:2}")
     backend_require_up
-    build tools
-    build_words "${SERVER_WORDS[@]}" "${CLIENT_WORDS[@]}"
+    build_for_run
+    for_hosts build_words "${SERVER_WORDS[@]}" "${CLIENT_WORDS[@]}"
     # Skip variables of the program's environment.
     for word in "${SERVER_WORDS[@]}"; do
         [[ $word =~ ^[a-zA-Z_][a-zA-Z0-9_]*= ]] || break

@@ -11,12 +11,16 @@ boot_with_some_accelerator() {
         boot_or_die "$LAB_ACCEL"
         return
     fi
-    if [[ -r $LAB_STATE/accel ]]; then
-        { IFS= read -r known && IFS= read -r key; } <"$LAB_STATE/accel"
+    if is_emulated; then
+        boot_or_die tcg
+        return
+    fi
+    if [[ -r $ROOT_STATE/accel ]]; then
+        { IFS= read -r known && IFS= read -r key; } <"$ROOT_STATE/accel"
         [[ $key == "$(accel_key)" ]] || known=
     fi
     if [[ $known != tcg && -r /dev/kvm && -w /dev/kvm ]]; then
-        [[ $known == kvm ]] || say "trying KVM, at most $LAB_KVM_SECONDS s (once: the result is stored in build/lab/accel)"
+        [[ $known == kvm ]] || say "trying KVM, at most $LAB_KVM_SECONDS s (once: the result is stored in ${ROOT_STATE#"$LAB_ROOT/"}/accel)"
         if boot kvm "$LAB_KVM_SECONDS"; then
             remember_accel kvm
             return
@@ -29,11 +33,12 @@ boot_with_some_accelerator() {
     boot_or_die tcg
 }
 
-remember_accel() { printf '%s\n%s\n' "$1" "$(accel_key)" | write_file "$LAB_STATE/accel"; }
+remember_accel() { printf '%s\n%s\n' "$1" "$(accel_key)" | write_file "$ROOT_STATE/accel"; }
 
 boot_or_die() { # ACCEL
     local limit=LAB_BOOT_SECONDS
     if [[ $1 == kvm ]]; then
+        ! is_emulated || die "LAB_ACCEL=kvm, but KVM of this machine ($HOST_ARCH) does not run guests for $GUEST_ARCH: unset LAB_ACCEL."
         [[ -e /dev/kvm ]] || die "LAB_ACCEL=kvm, but /dev/kvm does not exist."
         [[ -r /dev/kvm && -w /dev/kvm ]] || die "LAB_ACCEL=kvm, but you may not use /dev/kvm: join the group kvm."
         limit=LAB_KVM_SECONDS

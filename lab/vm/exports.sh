@@ -1,4 +1,4 @@
-# The 9p exports of this machine to a guest: the folders of programs and libraries, the checkout, its role's certificate, all
+# The 9p exports of this machine to a guest: the folders of programs and libraries of its root, the checkout, its role's certificate, all
 # read-only; and one folder that it may write. Root in a guest can mount all exports of its QEMU, so files that a guest must not read
 # are in no export.
 # shellcheck shell=bash
@@ -17,7 +17,7 @@ own_dir() { printf '%s' "$LAB_RUN/guest/$1"; }
 system_folders() {
     local name
     for name in usr bin sbin lib lib32 lib64 libx32; do
-        [[ ! -d /$name || -L /$name ]] || printf '%s\n' "$name"
+        [[ ! -d $SYSROOT/$name || -L $SYSROOT/$name ]] || printf '%s\n' "$name"
     done
 }
 
@@ -30,6 +30,7 @@ prepare_exports() {
         die "cannot write $(guest_folder) (owner: $(stat -c %U "$(guest_folder)")): use the lab as the user who owns the checkout."
     fi
     give_to_qemu "$(guest_folder)"
+    [[ -z $SYSROOT ]] || ln -sfn "$CERTS_DIR" "$LAB_ROOT/$SYSROOT_BUILD/certs"
     make_guest_root
     for host in "${LAB_HOSTS[@]}"; do
         make_own_dir "$host"
@@ -44,10 +45,10 @@ make_guest_root() {
     ln -s ../run "$tree/var/run"
     ln -s ../tmp "$tree/var/tmp"
     for name in bin sbin lib lib32 lib64 libx32; do
-        [[ ! -L /$name ]] || ln -s "$(realpath --relative-to=/ "/$name")" "$tree/$name"
+        [[ ! -L $SYSROOT/$name ]] || ln -s "$(readlink "$SYSROOT/$name" | sed 's|^/*||')" "$tree/$name"
     done
     for name in "${GUEST_ETC[@]}"; do
-        [[ ! -e /etc/$name && ! -L /etc/$name ]] || (cd / && cp -a --parents "etc/$name" "$tree" 2>/dev/null) || true
+        [[ ! -e $SYSROOT/etc/$name && ! -L $SYSROOT/etc/$name ]] || (cd "$SYSROOT/" && cp -a --parents "etc/$name" "$tree" 2>/dev/null) || true
     done
     tar -C "$tree" --owner=0 --group=0 --numeric-owner -cf "$LAB_RUN/guest/root.tar" .
     rm -rf "$tree"
@@ -69,7 +70,7 @@ open_exports() {
     local name
     EXPORTS=()
     for name in $(system_folders); do
-        open_export "$name" "/$name" readonly=on
+        open_export "$name" "$SYSROOT/$name" readonly=on
     done
     open_export own "$(own_dir "$1")" readonly=on
     open_export repo "$LAB_ROOT" readonly=on

@@ -4,9 +4,9 @@
 
 # Sets INITRAMFS.
 make_initramfs() {
-    local key tree=$LAB_STATE/initramfs.tree
-    INITRAMFS=$LAB_STATE/initramfs.cpio
-    key="$KERNEL_MODULES $(stat -c %Y "$KERNEL_MODULES/modules.dep") $(cat "$LAB_ROOT"/lab/{guest/init,vm/initramfs.sh,vm/kernel.sh} | cksum) $(stat -c %Y "$LAB_STATE/layer/.complete")"
+    local key tree=$ROOT_STATE/initramfs.tree
+    INITRAMFS=$ROOT_STATE/initramfs.cpio
+    key="$KERNEL_MODULES $(stat -c %Y "$KERNEL_MODULES/modules.dep") $(cat "$LAB_ROOT"/lab/{guest/init,vm/initramfs.sh,vm/kernel.sh} | cksum) $(stat -c %Y "$ROOT_STATE/layer/.complete")"
     if [[ -s $INITRAMFS && -e $INITRAMFS.key && $(<"$INITRAMFS.key") == "$key" ]]; then
         return
     fi
@@ -16,7 +16,7 @@ make_initramfs() {
     mkdir -p "$tree/bin" "$tree/modules"
     cp "$(busybox_path)" "$tree/bin/busybox"
     cp "$LAB_ROOT/lab/guest/init" "$tree/init"
-    cp -a "$LAB_STATE/layer/." "$tree/layer"
+    cp -a "$ROOT_STATE/layer/." "$tree/layer"
     chmod 755 "$tree/init" "$tree/bin/busybox"
     # modprobe reads lib/modules; newer versions read usr/lib/modules. Create a folder that has both.
     mkdir -p "$tree.base/lib/modules"
@@ -32,9 +32,17 @@ make_initramfs() {
     printf '%s' "$key" | write_file "$INITRAMFS.key"
 }
 
+busybox_of_root() {
+    local path
+    for path in "$SYSROOT"/{usr/bin,bin}/busybox; do
+        [[ ! -x $path ]] || { printf %s "$path" && return; }
+    done
+    [[ -z $SYSROOT ]] && command -v busybox
+}
+
 busybox_path() {
     local path
-    path=$(command -v busybox) || die "busybox is missing (package busybox-static): run lab/install-packages lab."
+    path=$(busybox_of_root) || die "busybox is missing (package busybox-static): run lab/install-packages lab."
     # The initramfs has no libraries for a dynamically linked busybox.
     if ldd "$path" >/dev/null 2>&1; then
         die "$path is not statically linked: install busybox-static."

@@ -1,5 +1,5 @@
-# The guests' kernel: LAB_KERNEL, otherwise the host's kernel if it has the modules, otherwise the distribution's full kernel package,
-# unpacked under build/lab/kernel without root and without installing it.
+# The guests' kernel: LAB_KERNEL, otherwise a kernel of the guests' root if it has the modules, otherwise the distribution's full kernel
+# package, unpacked under build/lab/kernel (or the root's folder there) without root and without installing it.
 # Sets KERNEL_IMAGE, KERNEL_MODULES (the folder whose name is the version) and KERNEL_VERSION.
 # shellcheck shell=bash
 
@@ -15,7 +15,7 @@ find_kernel() {
         named_kernel
     elif ! host_kernel && ! cached_kernel; then
         download_kernel
-        cached_kernel || die "the kernel package has no rdma_rxe module: see $LAB_STATE/kernel."
+        cached_kernel || die "the kernel package has no rdma_rxe module: see $ROOT_STATE/kernel."
     fi
 }
 
@@ -27,10 +27,10 @@ named_kernel() {
         die "LAB_MODULES=$LAB_MODULES lacks the module $MISSING_MODULE (it must be a /lib/modules/VERSION folder, with depmod run)."
 }
 
-# A kernel of the host needs no download. On Ubuntu, only root can read the kernel images.
-host_kernel() { kernel_below ''; }
+# A kernel of the guests' root needs no download. On Ubuntu, only root can read the kernel images.
+host_kernel() { kernel_below "$SYSROOT"; }
 
-cached_kernel() { kernel_below "$LAB_STATE/kernel"; }
+cached_kernel() { kernel_below "$ROOT_STATE/kernel"; }
 
 # kernel_below ROOT: uses the first kernel of that file system that has all modules. The image is in /boot or, in Debian's packages
 # since Linux 7, in the folder of the modules.
@@ -66,7 +66,7 @@ module_known() {
 }
 
 download_kernel() {
-    local debs=$LAB_STATE/debs
+    local debs=$ROOT_STATE/debs
     command -v apt-get >/dev/null ||
         die "this host has no readable kernel with rdma_rxe, and no apt-get to download one: set LAB_KERNEL and LAB_MODULES."
     # For the packages and their unpacked files, which take 400 MB.
@@ -79,12 +79,12 @@ download_kernel() {
         find_kernel_packages
         fetch_packages "$debs" "${KERNEL_PACKAGES[@]}"
     fi
-    rm -rf "$LAB_STATE/kernel.new" "$LAB_STATE/kernel"
-    unpack_packages "$LAB_STATE/kernel.new" "$debs"/linux-*.deb
+    rm -rf "$ROOT_STATE/kernel.new" "$ROOT_STATE/kernel"
+    unpack_packages "$ROOT_STATE/kernel.new" "$debs"/linux-*.deb
     # depmod reads lib/modules; newer versions read usr/lib/modules.
-    ln -s usr/lib "$LAB_STATE/kernel.new/lib"
-    depmod -b "$LAB_STATE/kernel.new" "${KERNEL_PACKAGE#linux-image-}"
-    mv "$LAB_STATE/kernel.new" "$LAB_STATE/kernel"
+    ln -s usr/lib "$ROOT_STATE/kernel.new/lib"
+    depmod -b "$ROOT_STATE/kernel.new" "${KERNEL_PACKAGE#linux-image-}"
+    mv "$ROOT_STATE/kernel.new" "$ROOT_STATE/kernel"
     rm -f "$debs"/linux-*.deb
 }
 
@@ -107,13 +107,13 @@ find_kernel_packages() {
 # Ubuntu's -kvm kernel have no rdma_rxe.
 find_kernel_package() {
     local meta
-    for meta in linux-image-amd64 linux-image-generic; do
+    for meta in "$KERNEL_META" linux-image-generic; do
         KERNEL_PACKAGE=$(grep -m1 -E '^linux-image-[0-9]' <<<"$(package_depends "$meta")") && return
     done
     # The host has no package lists, as in container images.
     if use_private_lists; then
         find_kernel_package
     else
-        die "apt has no linux-image-amd64 or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
+        die "apt has no $KERNEL_META or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
     fi
 }

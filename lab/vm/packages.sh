@@ -1,16 +1,16 @@
 # Fetches packages and unpacks them below build/lab. It does not install them: this needs no root and starts no service.
 # shellcheck shell=bash
 
-# Options for apt: none with the host's package lists; if these are missing or out of date, those for private lists.
-apt_options=()
+# use_sysroot sets apt_options. If the host's package lists are of another root, missing or out of date, those for private lists follow.
 
 use_private_lists() {
-    local dir=$LAB_STATE/apt
-    ((${#apt_options[@]} == 0)) || return 1
-    say "reading the package lists (into build/lab/apt)"
+    local dir=$ROOT_STATE/apt
+    [[ -z ${PRIVATE_LISTS:-} ]] || return 1
+    PRIVATE_LISTS=1
+    say "reading the package lists (into ${dir#"$LAB_ROOT/"})"
     mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
-    apt_options=(-o "Dir::State::lists=$dir/state/lists" -o "Dir::Cache=$dir/cache")
-    interruptible apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" update >"$LAB_STATE/apt.log" 2>&1 || die "apt-get update failed: $(tail -n 1 "$LAB_STATE/apt.log")"
+    apt_options+=(-o "Dir::State::lists=$dir/state/lists" -o "Dir::Cache=$dir/cache")
+    interruptible apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" update >"$ROOT_STATE/apt.log" 2>&1 || die "apt-get update failed: $(tail -n 1 "$ROOT_STATE/apt.log")"
 }
 
 # package_depends NAME: prints the packages that it depends on, one per line; nothing if apt does not know it.
@@ -27,13 +27,13 @@ fetch_packages() {
     if ! try_fetch_packages "$@"; then
         use_private_lists || true
         try_fetch_packages "$@" ||
-            die "cannot fetch ${*:2}: $(grep -m1 '^E:' "$LAB_STATE/apt.log" || tail -n 1 "$LAB_STATE/apt.log")"
+            die "cannot fetch ${*:2}: $(grep -m1 '^E:' "$ROOT_STATE/apt.log" || tail -n 1 "$ROOT_STATE/apt.log")"
     fi
 }
 
 try_fetch_packages() { # DIR NAME...
     mkdir -p "$1"
-    interruptible env -C "$1" apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" download "${@:2}" >"$LAB_STATE/apt.log" 2>&1
+    interruptible env -C "$1" apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" download "${@:2}" >"$ROOT_STATE/apt.log" 2>&1
 }
 
 # download_megabytes NAME...: prints the download size of these packages in MB.

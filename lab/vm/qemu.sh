@@ -146,23 +146,15 @@ start_guest() {
 }
 
 start_qemu() { # HOST ACCEL
-    local host=$1 accel=$2 cpu=max errors=$LAB_STATE/qemu-$1.log command
-    [[ $accel == tcg ]] && accel=tcg,thread=multi || cpu=host
-    # maxcpus is at least 2: with a single CPU, QEMU's emulator (before 8.1) omits the guest's memory barriers, including those towards
-    # its own devices. Under load, the network card then misses a kick within minutes and stops sending, and the guest waits. Source:
-    # QEMU's commit c914d46d0a64.
-    local most=$((LAB_CPUS > 1 ? LAB_CPUS : 2))
+    local host=$1 errors=$LAB_STATE/qemu-$1.log command
     : >"$(guest_console "$host")"
     rm -f "$(guest_pidfile "$host")"
     make_link "$host"
     # romfile=: no iPXE on the NICs. restrict=on: the control network has no route to other networks.
     # hostfwd with port 0: the kernel chooses a free port; control_port finds it.
-    # q35: on the older machine type pc, the interrupt table is a program that the ACPI interpreter runs for each device. Under software
-    # emulation this takes two seconds at boot.
+    qemu_command "$host" "$2"
     # shellcheck disable=SC2054 # the commas are QEMU's
-    command=("${QEMU_AS[@]}" "$QEMU" -name "$(guest_name "$host")" "${SANDBOX[@]}" -nodefaults -no-user-config -no-reboot -display none
-        -machine q35,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
-        -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check"
+    command=("${QEMU_AS[@]}" "${QEMU_COMMAND[@]}" "${SANDBOX[@]}" -nodefaults -no-user-config -no-reboot -display none
         -serial chardev:console
         "${LINK_NETDEVS[@]}"
         -device "virtio-net-pci,netdev=link,speed=10000,duplex=full,mac=$(link_mac "$host"),romfile=,addr=3"

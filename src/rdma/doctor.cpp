@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -53,6 +54,13 @@ const NetdevFacts* netdev_with(const HostFacts& host, const util::Address& addre
     return found == host.netdevs.end() ? nullptr : &*found;
 }
 
+// Debian's name for the newest kernel of this architecture.
+#if defined(__aarch64__)
+constexpr std::string_view kernel_package = "linux-image-arm64";
+#else
+constexpr std::string_view kernel_package = "linux-image-amd64";
+#endif
+
 // A Soft-RoCE device carries the addresses of an interface, and of the VLANs above it. The kernel refuses one on a VLAN.
 const std::string& carrier(const NetdevFacts& netdev) {
     return netdev.below.empty() ? netdev.name : netdev.below;
@@ -101,9 +109,10 @@ void check_kernel(const HostFacts& host, const std::optional<util::Address>& add
     else if (host.rxe_modules_known)
         report.wrong(
             fmt::format("the kernel {} has no RDMA device and no Soft-RoCE module", host.kernel),
-            "install the kernel's full modules (Ubuntu: linux-modules-extra-$(uname -r); Debian: "
-            "linux-image-amd64, "
-            "not the cloud one), or use the lab's own machines: make lab-up");
+            fmt::format("install the kernel's full modules (Ubuntu: "
+                        "linux-modules-extra-$(uname -r); Debian: {}, "
+                        "not the cloud one), or use the lab's own machines: make lab-up",
+                        kernel_package));
     else
         report.wrong(
             fmt::format("the kernel {} has no RDMA device and no modules to load", host.kernel),

@@ -115,10 +115,10 @@ TEST_F(Ssh, says_what_keeps_it_from_a_machine) {
 
 TEST_F(Ssh, says_which_library_a_machine_lacks) {
     support::exec("client", {"bash", "-c",
-                             "rm -rf ~/rdma-wire-lab; cd /usr/lib/x86_64-linux-gnu && "
+                             "rm -rf ~/rdma-wire-lab; cd /usr/lib/$HOSTTYPE-linux-gnu && "
                              "mv librdmacm.so.1 /tmp/"});
     const auto outcome = support::run({"lab/lab", "run", "01"}, environment());
-    support::exec("client", {"mv", "/tmp/librdmacm.so.1", "/usr/lib/x86_64-linux-gnu/"});
+    support::exec("client", {"bash", "-c", "mv /tmp/librdmacm.so.1 /usr/lib/$HOSTTYPE-linux-gnu/"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.err.find("the programs do not run on the client"), std::string::npos)
         << outcome.all();

@@ -28,6 +28,14 @@ TEST(Distributions, folder_without_name_is_refused) {
     expect_refused({"trixie", "--folder"}, "--folder needs the name of a folder");
 }
 
+TEST(Distributions, unknown_architecture_is_refused) {
+    expect_refused({"--arch", "riscv64"}, "--arch takes amd64 or arm64, not 'riscv64'");
+}
+
+TEST(Distributions, tests_of_a_distribution_with_an_architecture_are_refused) {
+    expect_refused({"--arch", "arm64", "--test"}, "give it without --test");
+}
+
 TEST(Distributions, path_as_suite_is_refused) {
     expect_refused({"../trixie"}, "'../trixie' is not a valid suite name");
 }

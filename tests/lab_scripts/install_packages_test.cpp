@@ -42,14 +42,14 @@ class InstallPackages : public testing::Test {
         tool("apt-get", "echo \"apt-get $*\" >>" + (root_ / "calls").string());
     }
 
-    support::Outcome install(const support::Argv& groups) {
+    support::Outcome install(const support::Argv& groups, const std::string& machine = "x86_64") {
         support::Argv argv;
         if (geteuid() == 0)
             argv = {"setpriv", "--reuid=65534", "--clear-groups"};
         argv.insert(argv.end(), {"env", "PATH=" + (root_ / "bin").string(),
                                  (root_ / "install-packages").string()});
         argv.insert(argv.end(), groups.begin(), groups.end());
-        return support::run(argv, {"LAB_SKIP_PACKAGES=0"});
+        return support::run(argv, {"LAB_SKIP_PACKAGES=0", "HOSTTYPE=" + machine});
     }
 
     std::string calls() const {
@@ -83,6 +83,13 @@ TEST_F(InstallPackages, lists_what_to_install_where_there_is_no_apt) {
     EXPECT_NE(outcome.err.find("qemu-system-x86"), std::string::npos) << outcome.all();
     EXPECT_EQ(outcome.err.find("tshark"), std::string::npos) << "a group not asked for";
     EXPECT_NE(outcome.err.find("LAB_SKIP_PACKAGES=1"), std::string::npos) << outcome.all();
+}
+
+TEST_F(InstallPackages, installs_the_qemu_of_this_machines_architecture) {
+    system_with("[[ $name != qemu-system-* ]]");
+    EXPECT_NE(install({"lab"}).err.find("recommends qemu-system-x86\n"), std::string::npos);
+    EXPECT_NE(install({"lab"}, "aarch64").err.find("recommends qemu-system-arm\n"),
+              std::string::npos);
 }
 
 TEST_F(InstallPackages, names_roots_command_where_there_is_no_sudo) {
