@@ -152,16 +152,10 @@ fuzz: packages-build-fuzz; $(Q)tests/fuzz/run ## Fuzz the parsers: FUZZ_SECONDS=
 fuzz-binaries: $(FUZZ_BIN); @:
 fuzz-seeds: $(SEEDS); $(Q)$< # Write the generated part of tests/fuzz/corpus again
 
-install: packages-build ## Install rocecap and rocetrace with manual pages in PREFIX (/usr/local)
-	$(Q)+$(call make,$(TOOL) $(TRACER) $(TRACED))
-	$(Q)install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(TOOL) $(TRACER)
-	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/rocetrace $(TRACED)
-	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/rocecap.1 docs/rocetrace.1
-	$(Q)install -D -m 644 src/tools/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
-	$(Q)install -D -m 644 src/tools/rocetrace/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocetrace
-uninstall: ## Remove the files that install wrote
-	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(TRACED:$(BUILD)/%=lib/rocetrace/%) \
-	    $(foreach t,rocecap rocetrace,bin/$t share/man/man1/$t.1 share/bash-completion/completions/$t))
+install: packages-build ## Install rocecap, rocetrace, rocewire, manual pages, documents and the Wireshark files in PREFIX (/usr/local)
+	$(Q)+$(call make,tools)
+	$(Q)docs/packaging/files install $(BUILD) '$(DESTDIR)$(PREFIX)'
+uninstall: ; $(Q)docs/packaging/files uninstall '$(DESTDIR)$(PREFIX)' ## Remove the files that install wrote
 
 bench: ; $(Q)$(MAKE) --no-print-directory bench-transfer bench-decode ## Run bench-transfer and bench-decode
 bench-transfer: packages-build-lab-bench ## Measure RDMA and TCP in the lab, for docs/dev/performance.md
