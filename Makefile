@@ -122,7 +122,7 @@ make = mkdir -p $(BUILD) && exec 9>>$(BUILD)/.lock && { flock -n 9 || { echo 'wa
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := help
-.PHONY: help packages build tools binaries tests check test test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall bench \
+.PHONY: help packages build tools binaries tests check test test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall deb bench \
         bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format wireshark-install wireshark-uninstall \
         figures site certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run lab-capture-live \
         samples clean FORCE
@@ -156,6 +156,7 @@ install: packages-build ## Install rocecap, rocetrace, rocewire, manual pages, d
 	$(Q)+$(call make,tools)
 	$(Q)docs/packaging/files install $(BUILD) '$(DESTDIR)$(PREFIX)'
 uninstall: ; $(Q)docs/packaging/files uninstall '$(DESTDIR)$(PREFIX)' ## Remove the files that install wrote
+deb: packages-build-deb; $(Q)docs/packaging/deb ## Build the Debian package of these files in build/deb, for the release that runs here
 
 bench: ; $(Q)$(MAKE) --no-print-directory bench-transfer bench-decode ## Run bench-transfer and bench-decode
 bench-transfer: packages-build-lab-bench ## Measure RDMA and TCP in the lab, for docs/dev/performance.md
