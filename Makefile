@@ -1,7 +1,8 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
 # Variables: WERROR=1 (warnings are errors, as in CI), SANITIZE=1 (ASan + UBSan, under build/asan) or thread (build/tsan), FUZZ=1 (for
-# fuzz-binaries, under build/fuzz), BUILD, CXX, OPT, HOT_OPT, TEST_OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS, BENCH_RUN_PACKETS,
-# SETUP_CONNECTIONS, TRANSFER_REPEATS, FUZZ_SECONDS, HOST, LOSS, DELAY, REORDER, and the lab's settings (lab/lab help).
+# fuzz-binaries, under build/fuzz), PORTABLE=1 (for tools: programs that need no library, under build/portable), BUILD, CXX, OPT, HOT_OPT,
+# TEST_OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS, BENCH_RUN_PACKETS, SETUP_CONNECTIONS, TRANSFER_REPEATS, FUZZ_SECONDS, HOST, LOSS,
+# DELAY, REORDER, and the lab's settings (lab/lab help).
 
 # With sanitizers, -O1 takes two and a half times as long to compile as -O0.
 OPT      ?= $(if $(filter 1,$(SANITIZE)),-O0 -g1,-O1 -g1)
@@ -33,6 +34,13 @@ CPPFLAGS  += -include tests/support/json_layout.hpp
 else ifeq ($(SANITIZE),thread)
 BUILD     ?= build/tsan
 override CXX += -fsanitize=thread  # also for the tests: they share memory with the project's threads
+else ifeq ($(PORTABLE),1)
+# Debian has no archive of libfmt. The libraries of rocetrace cannot be static: the program that loads them has its own glibc.
+BUILD     ?= build/portable
+CPPFLAGS  += -DFMT_HEADER_ONLY
+CXXFLAGS  += -ffunction-sections -fdata-sections
+LDFLAGS   += -static-pie -Wl,--gc-sections
+OLD_GLIBC := -include src/portable/glibc_versions.hpp
 endif
 BUILD     ?= build
 
@@ -45,6 +53,9 @@ CXXFLAGS += -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Wconversio
     $(if $(filter 1,$(WERROR)),-Werror)
 CPPFLAGS += -Isrc -I. -MMD -MP
 LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lbpf -lfmt -ldeflate -lz -lzstd -llz4 -lpthread
+ifeq ($(PORTABLE),1)
+LDLIBS   := -Wl,--start-group $(filter-out -lbpf -lfmt,$(LDLIBS)) -lnl-route-3 -lnl-3 -Wl,--end-group
+endif
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Objects; objects of the units in tests/ and bench/; generated sources.
@@ -122,10 +133,10 @@ make = mkdir -p $(BUILD) && exec 9>>$(BUILD)/.lock && { flock -n 9 || { echo 'wa
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := help
-.PHONY: help packages build tools binaries tests check test test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall bench \
-        bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format wireshark-install wireshark-uninstall \
-        figures site certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run lab-capture-live \
-        samples clean FORCE
+.PHONY: help packages build tools binaries tests check test test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall deb \
+        portable bench bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format wireshark-install \
+        wireshark-uninstall figures site certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run \
+        lab-capture-live samples clean FORCE
 
 # The shell ignores the text after ##, which `make help` prints.
 help: ## List the targets
@@ -152,16 +163,14 @@ fuzz: packages-build-fuzz; $(Q)tests/fuzz/run ## Fuzz the parsers: FUZZ_SECONDS=
 fuzz-binaries: $(FUZZ_BIN); @:
 fuzz-seeds: $(SEEDS); $(Q)$< # Write the generated part of tests/fuzz/corpus again
 
-install: packages-build ## Install rocecap and rocetrace with manual pages in PREFIX (/usr/local)
-	$(Q)+$(call make,$(TOOL) $(TRACER) $(TRACED))
-	$(Q)install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(TOOL) $(TRACER)
-	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/rocetrace $(TRACED)
-	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/rocecap.1 docs/rocetrace.1
-	$(Q)install -D -m 644 src/tools/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
-	$(Q)install -D -m 644 src/tools/rocetrace/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocetrace
-uninstall: ## Remove the files that install wrote
-	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(TRACED:$(BUILD)/%=lib/rocetrace/%) \
-	    $(foreach t,rocecap rocetrace,bin/$t share/man/man1/$t.1 share/bash-completion/completions/$t))
+install: packages-build ## Install rocecap, rocetrace, rocewire, manual pages, documents and the Wireshark files in PREFIX (/usr/local)
+	$(Q)+$(call make,tools)
+	$(Q)docs/packaging/files install $(BUILD) '$(DESTDIR)$(PREFIX)'
+uninstall: ; $(Q)docs/packaging/files uninstall '$(DESTDIR)$(PREFIX)' ## Remove the files that install wrote
+deb: packages-build-deb; $(Q)docs/packaging/deb ## Build the Debian package of these files in build/deb, for the release that runs here
+portable: packages-build ## Pack the same files in build/portable, with programs that need no library
+	$(Q)+$(call make,PORTABLE=1 tools)
+	$(Q)docs/packaging/portable
 
 bench: ; $(Q)$(MAKE) --no-print-directory bench-transfer bench-decode ## Run bench-transfer and bench-decode
 bench-transfer: packages-build-lab-bench ## Measure RDMA and TCP in the lab, for docs/dev/performance.md
@@ -237,7 +246,7 @@ flags = $(OPT) $(if $(findstring /obj/tests/,$@),-Itests $(TEST_OPT)) $(if $(fil
 # The sources in tools/rocewire forward no frames, so they need no optimization.
 $(O)/src/tools/rocewire.o: OPT := -O0 -g1
 # g++ 14 wrongly reports an access to address 0 in verbs_get_ctx().
-$(PIC_OBJ): private flags = -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -Wno-array-bounds
+$(PIC_OBJ): private flags = -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -Wno-array-bounds $(OLD_GLIBC)
 # $(call compile,COMPILER)
 define compile
 $(call begin,CXX)
@@ -268,6 +277,9 @@ $(TOOL):     $(O)/src/tools/rocecap.o
 $(EMULATOR): $(O)/src/tools/rocewire.o
 $(TRACER):   $(O)/src/tools/rocetrace.o
 $(XRAY):     $(O)/src/tools/rocexray.o
+ifeq ($(PORTABLE),1)
+$(TOOL) $(EMULATOR) $(TRACER): $(O)/src/portable/without_dbus.o
+endif
 $(STEP_BIN): $(BUILD)/%: $(O)/%.o
 $(filter $(GLOO),$(STEP_BIN)): private LDLIBS := -lgloo $(LDLIBS)
 # Lessons are linked with the interposing library, which logs their calls; not lesson 05, which sends nothing, and not those whose
@@ -305,9 +317,11 @@ $(TESTS) $(BUILD)/tests/threads $(BUILD)/tests/shoot: $(LIB_OBJ) $(SHARED)
 # A *.map lists the exported functions.
 $(BUILD)/librocetrace.so: $(filter-out %/audit.o,$(PIC_OBJ)) src/rocetrace/interpose/exported/exports.map
 $(BUILD)/librocetrace-audit.so: $(BUILD)/pic/rocetrace/audit.o
+# Before glibc 2.34, not all of the functions are in libc.
+$(BUILD)/librocetrace.so: private OLD_LIBS := $(if $(OLD_GLIBC),-Xlinker --no-as-needed -l:libpthread.so.0 -l:libdl.so.2)
 $(TRACED):
 	$(call begin,LD)
-	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -o $@ $(^:%.map=-Xlinker --version-script=%.map) -lc -lgcc
+	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -o $@ $(^:%.map=-Xlinker --version-script=%.map) $(OLD_LIBS) -lc -lgcc
 
 $(BUILD)/bench/%.pcap: $(BUILD)/bench/make_capture
 	$(call begin,MAKE)

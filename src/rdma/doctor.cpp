@@ -91,6 +91,23 @@ Choice choose_netdev(const HostFacts& host, const std::optional<util::Address>& 
     return {first, names.empty() ? "" : fmt::format(" (or of {})", fmt::join(names, ", "))};
 }
 
+// What installs the module rdma_rxe. A derived distribution lists its parents in ID_LIKE: Ubuntu's
+// answer comes before Debian's.
+std::string module_package(const HostFacts& host) {
+    const auto is = [&](std::string_view id) { return std::ranges::count(host.os_ids, id) != 0; };
+    if (host.kernel.find("microsoft") != std::string::npos)
+        return "WSL2's kernel is built without it";
+    if (is("ubuntu"))
+        return "sudo apt-get install linux-modules-extra-$(uname -r)";
+    if (is("debian"))
+        return fmt::format("sudo apt-get install {} (not the cloud one), and boot it", kernel_package);
+    if (is("fedora") || is("rhel"))
+        return "sudo dnf install kernel-modules-$(uname -r) kernel-modules-extra-$(uname -r)";
+    if (is("arch"))
+        return "sudo pacman -S linux, and boot it";
+    return "install the kernel's full modules";
+}
+
 void check_kernel(const HostFacts& host, const std::optional<util::Address>& address,
                   Report& report) {
     if (!host.kernel_devices.empty()) {
@@ -109,10 +126,7 @@ void check_kernel(const HostFacts& host, const std::optional<util::Address>& add
     else if (host.rxe_modules_known)
         report.wrong(
             fmt::format("the kernel {} has no RDMA device and no Soft-RoCE module", host.kernel),
-            fmt::format("install the kernel's full modules (Ubuntu: "
-                        "linux-modules-extra-$(uname -r); Debian: {}, "
-                        "not the cloud one), or use the lab's own machines: make lab-up",
-                        kernel_package));
+            module_package(host) + "; or use the lab's own machines: make lab-up");
     else
         report.wrong(
             fmt::format("the kernel {} has no RDMA device and no modules to load", host.kernel),

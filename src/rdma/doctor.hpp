@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,7 +42,8 @@ struct NetdevFacts {
 };
 
 struct HostFacts {
-    std::string kernel;  // uname -r
+    std::string kernel;               // uname -r
+    std::vector<std::string> os_ids;  // ID and ID_LIKE of os-release(5); empty: unknown
     bool is_root = false;
     bool rxe_loaded = false;
     bool rxe_available = false;                        // the kernel's modules include rdma_rxe
@@ -69,6 +71,9 @@ struct Finding {
 
 /// Never throws for a broken set-up.
 HostFacts gather();
+
+/// ID, then the words of ID_LIKE, of the text of an os-release(5) file.
+std::vector<std::string> os_ids(std::istream& os_release);
 
 /// `address`: the one to use; if absent, the GID tables must only have any RoCE v2 entry.
 std::vector<Finding> diagnose(const HostFacts& host, const std::optional<util::Address>& address);

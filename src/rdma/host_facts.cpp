@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <netpacket/packet.h>
+#include <sstream>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -42,6 +43,12 @@ std::vector<std::string> names_in(const fs::path& folder) {
     for (const fs::path& entry : util::entries_of(folder))
         names.push_back(entry.filename());
     return names;
+}
+
+// A file's line is NAME=value, and the value may be in quotation marks.
+std::string os_value(std::string value) {
+    std::erase_if(value, [](char c) { return c == '"' || c == '\''; });
+    return value;
 }
 
 // modules.dep lists every module file of the kernel, compressed or not (depmod(8)).
@@ -151,12 +158,26 @@ void look_at_devices(HostFacts& host) {
 
 }  // namespace
 
+std::vector<std::string> os_ids(std::istream& os_release) {
+    std::string id;
+    std::string like;
+    for (std::string line; std::getline(os_release, line);)
+        if (line.starts_with("ID="))
+            id = os_value(line.substr(3));
+        else if (line.starts_with("ID_LIKE="))
+            like = os_value(line.substr(8));
+    std::istringstream words(id + ' ' + like);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
 HostFacts gather() {
     HostFacts host;
     utsname name{};
     uname(&name);
     host.kernel = name.release;
     host.is_root = geteuid() == 0;
+    std::ifstream os_release("/etc/os-release");
+    host.os_ids = os_ids(os_release);
     look_at_netdevs(host);
     look_for_rxe(host);
     look_at_nodes(host);

@@ -1,4 +1,5 @@
-// Invalid arguments of tests/distributions/run: one line and exit code 2, before a root is created.
+// Invalid arguments of tests/distributions/run and packages: one line and exit code 2, before a root
+// is created.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -7,8 +8,8 @@
 
 namespace {
 
-void expect_refused(support::Argv arguments, const char* says) {
-    arguments.insert(arguments.begin(), "tests/distributions/run");
+void expect_refused(support::Argv arguments, const char* says, const char* script = "run") {
+    arguments.insert(arguments.begin(), std::string("tests/distributions/") + script);
     const auto outcome = support::run(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
     EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.all();
@@ -38,6 +39,13 @@ TEST(Distributions, tests_of_a_distribution_with_an_architecture_are_refused) {
 
 TEST(Distributions, path_as_suite_is_refused) {
     expect_refused({"../trixie"}, "'../trixie' is not a valid suite name");
+}
+
+TEST(Distributions, packages_of_an_unknown_kind_or_without_a_suite_are_refused) {
+    expect_refused({"rpm", "trixie"}, "the first argument is deb or portable, not 'rpm'",
+                   "packages");
+    expect_refused({"deb"}, "give at least one suite", "packages");
+    expect_refused({"deb", "../trixie"}, "'../trixie' is not a valid suite name", "packages");
 }
 
 }  // namespace

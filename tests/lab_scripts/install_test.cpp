@@ -1,5 +1,7 @@
 // make install and uninstall.
 #include <filesystem>
+#include <set>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +18,23 @@ support::Outcome make(const std::string& target, const fs::path& root) {
         {"MAKEFLAGS="});
 }
 
+std::set<std::string> files_below(const fs::path& folder) {
+    std::set<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+        if (!entry.is_directory())
+            files.insert(entry.path().lexically_relative(folder));
+    return files;
+}
+
+// The files that the package and the portable archive have, too.
+std::set<std::string> listed_files() {
+    std::istringstream list(support::run({"docs/packaging/files", "list"}).out);
+    std::set<std::string> files;
+    for (std::string line; std::getline(list, line);)
+        files.insert(line);
+    return files;
+}
+
 TEST(Install, puts_program_manual_and_completion_below_the_prefix_and_takes_them_away) {
     const support::TempPath temporary("install");
     const fs::path root = temporary.str();
@@ -29,10 +48,25 @@ TEST(Install, puts_program_manual_and_completion_below_the_prefix_and_takes_them
                   .exit_code,
               0);
     EXPECT_TRUE(fs::exists(root / "usr/share/bash-completion/completions/rocecap"));
+    EXPECT_EQ(files_below(root / "usr"), listed_files());
+
+    const fs::path home = root / "home";
+    const auto enabled =
+        support::run({(root / "usr/share/rdma-wire-lab/wireshark/install").string(), "install"},
+                     {"HOME=" + home.string(), "XDG_CONFIG_HOME="});
+    EXPECT_EQ(enabled.exit_code, 0) << enabled.all();
+    EXPECT_TRUE(fs::exists(home / ".config/wireshark/profiles/RDMA Wire Lab/preferences"));
+    fs::remove_all(home);
 
     EXPECT_EQ(make("uninstall", root).exit_code, 0);
-    for (const auto& entry : fs::recursive_directory_iterator(root))
-        EXPECT_TRUE(entry.is_directory()) << entry.path();
+    EXPECT_EQ(files_below(root), std::set<std::string>{});
+}
+
+TEST(Install, refuses_wrong_arguments) {
+    const auto outcome = support::run({"docs/packaging/files", "install", "build"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.err,
+              "docs/packaging/files: give list, install BUILD PREFIX, or uninstall PREFIX.\n");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -87,9 +88,43 @@ TEST(Doctor, no_device_names_the_module_or_the_link_that_is_missing) {
     host.rxe_loaded = false;
     expect_only(bad(host), Verdict::wrong, "not loaded", "modprobe rdma_rxe");
     host.rxe_available = false;
-    expect_only(bad(host), Verdict::wrong, "no Soft-RoCE module", "linux-modules-extra");
+    expect_only(bad(host), Verdict::wrong, "no Soft-RoCE module", "full modules; or use the lab");
     host.rxe_modules_known = false;
     expect_only(bad(host), Verdict::wrong, "no modules to load", "make lab-up");
+}
+
+TEST(Doctor, the_package_of_the_module_is_that_of_the_distribution) {
+    const struct {
+        const char* os_release;
+        const char* fix;
+    } samples[] = {
+        {"PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\nHOME_URL=\"https://ID=x\"\n",
+         "install linux-image-"},
+        {"ID=raspbian\nID_LIKE=debian\n", "install linux-image-"},
+        {"NAME=\"Ubuntu\"\nVERSION_ID=\"24.04\"\nID=ubuntu\nID_LIKE=debian\n",
+         "linux-modules-extra-$(uname -r)"},
+        {"ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", "linux-modules-extra-$(uname -r)"},
+        {"NAME=\"Fedora Linux\"\nID=fedora\nVERSION_ID=42\n", "kernel-modules-extra-$(uname -r)"},
+        {"ID=\"rhel\"\nID_LIKE=\"fedora\"\n", "kernel-modules-extra-$(uname -r)"},
+        {"ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", "kernel-modules-extra-$(uname -r)"},
+        {"ID=arch\nBUILD_ID=rolling\n", "pacman -S linux"},
+        {"ID=manjaro\nID_LIKE='arch'\n", "pacman -S linux"},
+        {"ID=nixos\n", "full modules"},
+        {"", "full modules"},
+    };
+    HostFacts host = healthy();
+    host.kernel_devices.clear();
+    host.rxe_loaded = host.rxe_available = false;
+    host.ports.clear();
+    for (const auto& [text, fix] : samples) {
+        SCOPED_TRACE(text);
+        std::istringstream os_release(text);
+        host.os_ids = rdma::os_ids(os_release);
+        expect_only(bad(host), Verdict::wrong, "no Soft-RoCE module", fix);
+    }
+    host.kernel = "6.6.87.2-microsoft-standard-WSL2";
+    host.os_ids = {"ubuntu", "debian"};
+    expect_only(bad(host), Verdict::wrong, "no Soft-RoCE module", "WSL2's kernel");
 }
 
 TEST(Doctor, a_missing_provider_is_told_from_a_missing_node_and_a_missing_permission) {

@@ -20,6 +20,7 @@
 #include "util/error.hpp"
 #include "util/json.hpp"
 #include "util/printable.hpp"
+#include "util/version.hpp"
 
 namespace rocewire {
 namespace {
@@ -261,6 +262,7 @@ int main(int argc, char** argv) {
     app.add_option("-c,--control", options.control, "The control socket of the link emulator")
         ->envname("ROCEWIRE_CONTROL")
         ->type_name("SOCKET");
+    app.set_version_flag("--version", fmt::format("rocewire {}", util::version));
     app.require_subcommand(1);
     app.fallthrough();
     app.footer(footer);

@@ -59,6 +59,19 @@ TEST(Manual, of_rocetrace_has_every_option_and_no_other) {
     EXPECT_EQ(options_in_manual("rocetrace"), known);
 }
 
+TEST(Manual, of_rocewire_has_every_command_and_option_and_no_other) {
+    Words known = options({}, "rocewire");
+    const Words listed = matches(help({}, "rocewire"), "\n  ([a-z]+) {3}");
+    EXPECT_GT(listed.size(), 5U);
+    for (const std::string& command : listed) {
+        known.merge(options({command}, "rocewire"));
+        EXPECT_TRUE(
+            std::regex_search(manual("rocewire"), std::regex("\n\\.BR? " + command + "[ \n]")))
+            << command;
+    }
+    EXPECT_EQ(options_in_manual("rocewire"), known);
+}
+
 TEST(Manual, has_every_command_and_option_and_no_other) {
     Words known = options({});
     for (const std::string& command : commands) {
@@ -75,7 +88,7 @@ TEST(Manual, lists_the_commands_that_the_program_has) {
 }
 
 TEST(Manual, is_well_formed) {
-    for (const char* page : {"docs/rocecap.1", "docs/rocetrace.1"}) {
+    for (const char* page : {"docs/rocecap.1", "docs/rocetrace.1", "docs/rocewire.1"}) {
         const auto outcome = support::run({"groff", "-man", "-ww", "-z", "-Tutf8", page});
         EXPECT_EQ(outcome.exit_code, 0);
         EXPECT_EQ(outcome.err, "");
@@ -151,6 +164,12 @@ TEST(Completion, of_rocetrace_offers_options_categories_programs_and_logs) {
         std::ofstream(folder / name) << "";
     EXPECT_EQ(completions({"--summary", folder.string() + "/"}, "rocetrace"),
               Words{folder.string() + "/a.jsonl"});
+}
+
+TEST(Completion, of_rocewire_offers_commands_and_options) {
+    EXPECT_EQ(completions({"re"}, "rocewire"), (Words{"record", "remove", "restart"}));
+    EXPECT_EQ(completions({"-c", "x", "status", "--w"}, "rocewire"), Words{"--watch"});
+    EXPECT_EQ(completions({"--con"}, "rocewire"), Words{"--control"});
 }
 
 }  // namespace manual_test
