@@ -33,19 +33,33 @@ CPPFLAGS  += -include tests/support/json_layout.hpp
 else ifeq ($(SANITIZE),thread)
 BUILD     ?= build/tsan
 override CXX += -fsanitize=thread  # also for the tests: they share memory with the project's threads
+else ifeq ($(BROWSER),1)
+BUILD     := build/browser
+CXX       := em++
+AR        := emar
+OPT       := -Oz
+HOT_OPT   := -O2
+# The exceptions of WebAssembly itself: those that JavaScript emulates take twice the size.
+SANFLAGS  := -fwasm-exceptions
+CPPFLAGS  += -I$(BUILD)/include -DFMT_HEADER_ONLY
 endif
 BUILD     ?= build
 
 # g++ 12 wrongly reports members of std::optional (at -O1) and of std::regex (instrumented) as uninitialized. clang does not have
 # that warning option, its -Wshadow compares names across the sources of a unit, and it reports the enumerations that ibv_reg_mr combines
 # if a macro of ours contains the call (CHECK_PTR).
-MISTAKEN := $(if $(findstring clang,$(CXX)),-Wno-shadow -Wno-deprecated-enum-enum-conversion,-Wno-maybe-uninitialized)
+MISTAKEN := $(if $(or $(findstring clang,$(CXX)),$(BROWSER)),-Wno-shadow -Wno-deprecated-enum-enum-conversion,-Wno-maybe-uninitialized)
 # An attribute struct of verbs is initialized with the members that matter; g++ would ask for all of them.
 CXXFLAGS += -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Wconversion -Wshadow $(MISTAKEN) \
     $(if $(filter 1,$(WERROR)),-Werror)
 CPPFLAGS += -Isrc -I. -MMD -MP
 LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lbpf -lfmt -ldeflate -lz -lzstd -llz4 -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
+ifeq ($(BROWSER),1)
+LDLIBS   := -L$(BUILD)/lib -lpcap -ldeflate -lz -lzstd -llz4
+LDFLAGS  := $(SANFLAGS) -Oz -sMODULARIZE -sEXPORT_NAME=rocecap -sENVIRONMENT=worker,node -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB \
+            -sSTACK_SIZE=1MB -sINVOKE_RUN=0 -sEXPORTED_RUNTIME_METHODS=callMain,FS,WORKERFS -lworkerfs.js
+endif
 
 # Objects; objects of the units in tests/ and bench/; generated sources.
 O   := $(BUILD)/obj
@@ -68,11 +82,21 @@ TEST_UNITS := $(TEST_DIRS) tests/support tests/faults tests/stress bench bench/s
 # Counts allocations; in sanitized builds, with the sanitizer's hooks.
 COUNTER    := tests/support/allocation_count.cpp
 
+# A browser has no interfaces, signals, processes or threads.
+ifeq ($(BROWSER),1)
+LAYERS     := $(filter-out emulator rdma rocetrace/tracelog xray,$(LAYERS)) tools/rocecap/browser
+SRC_UNITS  := $(addprefix src/,$(LAYERS) tools/rocecap)
+NO_BROWSER := $(addprefix src/capture/,devices rdma_devices live_source) src/render/device_list \
+              $(addprefix src/util/,address cpu_usage limits number poller privileges sandbox signal_fd sysfs thread_usage) \
+              $(addprefix src/tools/rocecap/,follow input_lines live live_run parallel_printer predict) \
+              $(filter-out src/net/endpoint src/net/message,$(patsubst %.cpp,%,$(wildcard src/net/*.cpp)))
+endif
+
 LIB      := $(BUILD)/libwirelab.a
-LIB_OBJ  := $(O)/examples/common.o $(LAYERS:%=$(O)/src/%.o) $(O)/assets.o $(O)/lesson_events.o
+LIB_OBJ  := $(if $(BROWSER),,$(O)/examples/common.o) $(LAYERS:%=$(O)/src/%.o) $(O)/assets.o $(O)/lesson_events.o
 PIC_OBJ  := $(PIC_UNITS:%=$(BUILD)/pic/%.o)
 
-TOOL     := $(BUILD)/rocecap
+TOOL     := $(BUILD)/rocecap$(if $(BROWSER),.js)
 EMULATOR := $(BUILD)/rocewire
 TRACER   := $(BUILD)/rocetrace
 XRAY     := $(BUILD)/rocexray
@@ -100,7 +124,7 @@ wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_B
 # The further groups of packages that STEPS need, each with a hyphen before it.
 steps_packages := $(addprefix -,$(sort $(foreach f,$(wildcard $(foreach s,$(STEPS),examples/$s*/packages)),$(file <$f))))
 # Sources that belong to no unit.
-ALONE    := examples/common/tracer.cpp tests/browser/shoot.cpp $(COUNTER) $(patsubst $(BUILD)/%,%.cpp,$(BENCH) $(SETUP) $(TRANSFER))
+ALONE    := examples/common/tracer.cpp tests/browser/shoot.cpp $(COUNTER) $(patsubst $(BUILD)/%,%.cpp,$(BENCH) $(SETUP) $(TRANSFER)) $(NO_BROWSER:%=%.cpp)
 BENCH_PCAPS := $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
 BENCH_RUNS  := $(BENCH_RUN_PACKETS:%=$(BUILD)/bench/%.run)
 
