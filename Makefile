@@ -148,7 +148,7 @@ make = mkdir -p $(BUILD) && exec 9>>$(BUILD)/.lock && { flock -n 9 || { echo 'wa
 .DEFAULT_GOAL := help
 .PHONY: help packages build tools binaries tests check test test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall bench \
         bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format wireshark-install wireshark-uninstall \
-        figures site certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run lab-capture-live \
+        figures site site-rocecap browser certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run lab-capture-live \
         samples clean FORCE
 
 # The shell ignores the text after ##, which `make help` prints.
@@ -219,7 +219,10 @@ figures: ## Make the diagrams and screenshots of the documents again
 	$(Q)src/render/page/figures
 site: packages-build-site ## The documents, the lessons' sources and the reference runs as web pages, in build/site, to read without a checkout
 	$(Q)+$(call make,$(TOOL))
+	$(Q)docs/site/capture/compile --if-cheap
 	$(Q)docs/site/build
+site-rocecap: ; $(Q)docs/site/capture/compile ## Compile rocecap to WebAssembly for the site's page that reads a visitor's capture (root, or em++)
+browser: ; $(Q)+$(call make,$(TOOL)) # With BROWSER=1: docs/site/capture/compile
 
 certs: packages-lab; $(Q)lab/certs build/certs ## Create the CA and the certificates of lessons 07 and later in build/certs
 lab-up: packages-lab; $(Q)lab/lab up ## Start the lab
@@ -256,6 +259,14 @@ $(GEN)/lesson_events.cpp: src/runlog/lesson_events $(wildcard examples/*/events)
 $(GEN)/assets.cpp $(GEN)/lesson_events.cpp:
 	$(call begin,GEN)
 	$(Q)$< $(filter-out $<,$^) >$@
+
+# rocecap for a browser is compiled with libraries of its own.
+ifeq ($(BROWSER),1)
+$(BUILD)/include/zstd_errors.h: src/tools/rocecap/browser/libraries
+	$(call begin,LIBS)
+	$(Q)$< $(BUILD)
+$(LIB_OBJ) $(MAINS): | $(BUILD)/include/zstd_errors.h
+endif
 
 flags = $(OPT) $(if $(findstring /obj/tests/,$@),-Itests $(TEST_OPT)) $(if $(filter $(HOT:%=$(O)/src/%.o),$@),$(HOT_OPT))
 # The sources in tools/rocewire forward no frames, so they need no optimization.
