@@ -41,13 +41,22 @@ CPPFLAGS  += -DFMT_HEADER_ONLY
 CXXFLAGS  += -ffunction-sections -fdata-sections
 LDFLAGS   += -static-pie -Wl,--gc-sections
 OLD_GLIBC := -include src/portable/glibc_versions.hpp
+else ifeq ($(BROWSER),1)
+BUILD     := build/browser
+CXX       := em++
+AR        := emar
+OPT       := -Oz
+HOT_OPT   := -O2
+# The exceptions of WebAssembly itself: those that JavaScript emulates take twice the size.
+SANFLAGS  := -fwasm-exceptions
+CPPFLAGS  += -I$(BUILD)/include -DFMT_HEADER_ONLY
 endif
 BUILD     ?= build
 
 # g++ 12 wrongly reports members of std::optional (at -O1) and of std::regex (instrumented) as uninitialized. clang does not have
 # that warning option, its -Wshadow compares names across the sources of a unit, and it reports the enumerations that ibv_reg_mr combines
 # if a macro of ours contains the call (CHECK_PTR).
-MISTAKEN := $(if $(findstring clang,$(CXX)),-Wno-shadow -Wno-deprecated-enum-enum-conversion,-Wno-maybe-uninitialized)
+MISTAKEN := $(if $(or $(findstring clang,$(CXX)),$(BROWSER)),-Wno-shadow -Wno-deprecated-enum-enum-conversion,-Wno-maybe-uninitialized)
 # An attribute struct of verbs is initialized with the members that matter; g++ would ask for all of them.
 CXXFLAGS += -std=c++20 -Wall -Wextra -Wno-missing-field-initializers -Wconversion -Wshadow $(MISTAKEN) \
     $(if $(filter 1,$(WERROR)),-Werror)
@@ -57,6 +66,11 @@ ifeq ($(PORTABLE),1)
 LDLIBS   := -Wl,--start-group $(filter-out -lbpf -lfmt,$(LDLIBS)) -lnl-route-3 -lnl-3 -Wl,--end-group
 endif
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
+ifeq ($(BROWSER),1)
+LDLIBS   := -L$(BUILD)/lib -lpcap -ldeflate -lz -lzstd -llz4
+LDFLAGS  := $(SANFLAGS) -Oz -sMODULARIZE -sEXPORT_NAME=rocecap -sENVIRONMENT=worker,node -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB \
+            -sSTACK_SIZE=1MB -sINVOKE_RUN=0 -sEXPORTED_RUNTIME_METHODS=callMain,FS,WORKERFS -lworkerfs.js
+endif
 
 # Objects; objects of the units in tests/ and bench/; generated sources.
 O   := $(BUILD)/obj
@@ -79,11 +93,21 @@ TEST_UNITS := $(TEST_DIRS) tests/support tests/faults tests/stress bench bench/s
 # Counts allocations; in sanitized builds, with the sanitizer's hooks.
 COUNTER    := tests/support/allocation_count.cpp
 
+# A browser has no interfaces, signals, processes or threads.
+ifeq ($(BROWSER),1)
+LAYERS     := $(filter-out emulator rdma rocetrace/tracelog xray,$(LAYERS)) tools/rocecap/browser
+SRC_UNITS  := $(addprefix src/,$(LAYERS) tools/rocecap)
+NO_BROWSER := $(addprefix src/capture/,devices rdma_devices live_source) src/render/device_list \
+              $(addprefix src/util/,address cpu_usage limits number poller privileges sandbox signal_fd sysfs thread_usage) \
+              $(addprefix src/tools/rocecap/,follow input_lines live live_run parallel_printer predict) \
+              $(filter-out src/net/endpoint src/net/message,$(patsubst %.cpp,%,$(wildcard src/net/*.cpp)))
+endif
+
 LIB      := $(BUILD)/libwirelab.a
-LIB_OBJ  := $(O)/examples/common.o $(LAYERS:%=$(O)/src/%.o) $(O)/assets.o $(O)/lesson_events.o
+LIB_OBJ  := $(if $(BROWSER),,$(O)/examples/common.o) $(LAYERS:%=$(O)/src/%.o) $(O)/assets.o $(O)/lesson_events.o
 PIC_OBJ  := $(PIC_UNITS:%=$(BUILD)/pic/%.o)
 
-TOOL     := $(BUILD)/rocecap
+TOOL     := $(BUILD)/rocecap$(if $(BROWSER),.js)
 EMULATOR := $(BUILD)/rocewire
 TRACER   := $(BUILD)/rocetrace
 XRAY     := $(BUILD)/rocexray
@@ -111,7 +135,7 @@ wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_B
 # The further groups of packages that STEPS need, each with a hyphen before it.
 steps_packages := $(addprefix -,$(sort $(foreach f,$(wildcard $(foreach s,$(STEPS),examples/$s*/packages)),$(file <$f))))
 # Sources that belong to no unit.
-ALONE    := examples/common/tracer.cpp tests/browser/shoot.cpp $(COUNTER) $(patsubst $(BUILD)/%,%.cpp,$(BENCH) $(SETUP) $(TRANSFER))
+ALONE    := examples/common/tracer.cpp tests/browser/shoot.cpp $(COUNTER) $(patsubst $(BUILD)/%,%.cpp,$(BENCH) $(SETUP) $(TRANSFER)) $(NO_BROWSER:%=%.cpp)
 BENCH_PCAPS := $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
 BENCH_RUNS  := $(BENCH_RUN_PACKETS:%=$(BUILD)/bench/%.run)
 
@@ -135,7 +159,7 @@ make = mkdir -p $(BUILD) && exec 9>>$(BUILD)/.lock && { flock -n 9 || { echo 'wa
 .DEFAULT_GOAL := help
 .PHONY: help packages build tools binaries tests check test test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall deb \
         portable bench bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format wireshark-install \
-        wireshark-uninstall figures site certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run \
+        wireshark-uninstall figures site site-rocecap browser certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run \
         lab-capture-live samples clean FORCE
 
 # The shell ignores the text after ##, which `make help` prints.
@@ -204,7 +228,10 @@ figures: ## Make the diagrams and screenshots of the documents again
 	$(Q)src/render/page/figures
 site: packages-build-site ## The documents, the lessons' sources and the reference runs as web pages, in build/site, to read without a checkout
 	$(Q)+$(call make,$(TOOL))
+	$(Q)docs/site/capture/compile --if-cheap
 	$(Q)docs/site/build
+site-rocecap: ; $(Q)docs/site/capture/compile ## Compile rocecap to WebAssembly for the site's page that reads a visitor's capture (root, or em++)
+browser: ; $(Q)+$(call make,$(TOOL)) # With BROWSER=1: docs/site/capture/compile
 
 certs: packages-lab; $(Q)lab/certs build/certs ## Create the CA and the certificates of lessons 07 and later in build/certs
 lab-up: packages-lab; $(Q)lab/lab up ## Start the lab
@@ -241,6 +268,14 @@ $(GEN)/lesson_events.cpp: src/runlog/lesson_events $(wildcard examples/*/events)
 $(GEN)/assets.cpp $(GEN)/lesson_events.cpp:
 	$(call begin,GEN)
 	$(Q)$< $(filter-out $<,$^) >$@
+
+# rocecap for a browser is compiled with libraries of its own.
+ifeq ($(BROWSER),1)
+$(BUILD)/include/zstd_errors.h: src/tools/rocecap/browser/libraries
+	$(call begin,LIBS)
+	$(Q)$< $(BUILD)
+$(LIB_OBJ) $(MAINS): | $(BUILD)/include/zstd_errors.h
+endif
 
 flags = $(OPT) $(if $(findstring /obj/tests/,$@),-Itests $(TEST_OPT)) $(if $(filter $(HOT:%=$(O)/src/%.o),$@),$(HOT_OPT))
 # The sources in tools/rocewire forward no frames, so they need no optimization.

@@ -1,5 +1,5 @@
 -- Writes the web site. pandoc runs it as a filter on README.md (see build), which determines the order of the pages.
--- SITE: the folder of the pages. If there are problems, it prints a line "site: SENTENCE" for each and fails.
+-- SITE: the folder of the pages. SITE_CAPTURE: the page that reads a visitor's capture; empty: there is none. If there are problems, it prints a line "site: SENTENCE" for each and fails.
 local here = pandoc.path.directory(PANDOC_SCRIPT_FILE)
 package.path = here .. '/?.lua;' .. package.path
 local links = require 'links'
@@ -7,6 +7,7 @@ local navigation = require 'navigation'
 local pages = require 'pages'
 local search = require 'search'
 
+local capture = os.getenv('SITE_CAPTURE') or ''
 local problems = {}
 local function problem(...)
   problems[#problems + 1] = 'site: ' .. string.format(...)
@@ -51,6 +52,7 @@ local function write(page)
   doc.meta = {
     pagetitle = page.title == 'RDMA Wire Lab' and page.title or page.title .. ' · RDMA Wire Lab',
     root = html(links.root(page)),
+    capture = capture ~= '' and html(capture) or nil,
     navigation = html(navigation.html(page)),
     neighbours = html(navigation.neighbours(page)),
   }
@@ -72,6 +74,11 @@ function Pandoc(readme)
   end
   links.check(all, problem)
   fail_if_problems()
+  if capture ~= '' then
+    all.files['README.md'].page.doc.blocks:insert(3, pandoc.Div(pandoc.Para {
+      pandoc.Link('Your own capture', capture), pandoc.Str(': drop it on a page, and rocecap explains it. It stays on your machine.'),
+    }, pandoc.Attr('', { 'beside' })))
+  end
   local folders = {}
   for _, page in ipairs(all) do
     folders[pandoc.path.directory(os.getenv('SITE') .. '/' .. page.file)] = true

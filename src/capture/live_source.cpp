@@ -91,10 +91,6 @@ std::string default_filter(wire::LinkType link_type) {
            "(vlan and (udp port 4791 or ether proto 0x8915))";
 }
 
-std::string library_version() {
-    return pcap_lib_version();
-}
-
 // Frames stay in the ring for at most `latency` before poll() reports them. Compared with libpcap's
 // immediate mode, this saves a few hundred wake-ups per second of a bulk transfer, and the ring
 // needs no fixed slot per packet.

@@ -67,7 +67,4 @@ class LiveSource : public Source {
 /// untagged forms come first: pcap-filter(7).
 std::string default_filter(wire::LinkType link_type);
 
-/// "libpcap version 1.10.3 (with TPACKET_V3)".
-std::string library_version();
-
 }  // namespace capture

@@ -9,6 +9,10 @@
 
 namespace capture {
 
+std::string library_version() {
+    return pcap_lib_version();
+}
+
 wire::LinkType link_type_of(pcap_t* handle, const std::string& what) {
     const int dlt = pcap_datalink(handle);
     if (const auto type = link_type_of_number(dlt))

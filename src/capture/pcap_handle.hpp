@@ -16,6 +16,9 @@ struct PcapClose {
 };
 using PcapHandle = std::unique_ptr<pcap_t, PcapClose>;
 
+/// "libpcap version 1.10.3 (with TPACKET_V3)".
+std::string library_version();
+
 /// Throws util::Error with the link type's name if it is not decoded here. `what`: the file or the
 /// interface.
 wire::LinkType link_type_of(pcap_t* handle, const std::string& what);

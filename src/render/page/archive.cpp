@@ -1,14 +1,15 @@
 #include "render/page/archive.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <libdeflate.h>
 #include <memory>
 #include <new>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
-
-#include <openssl/evp.h>
 
 #include "util/composer.hpp"
 #include "util/json.hpp"
@@ -19,10 +20,18 @@ namespace {
 
 // RFC 4648, section 4.
 std::string base64(std::span<const std::uint8_t> bytes) {
+    constexpr std::string_view digits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string text((bytes.size() + 2) / 3 * 4, '=');
-    // EVP_EncodeBlock() also writes a NUL, over the string's own terminator.
-    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
-                    static_cast<int>(bytes.size()));
+    auto out = text.begin();
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min<std::size_t>(bytes.size(), 3))) {
+        std::uint32_t bits = 0;
+        for (std::size_t i = 0; i < 3; ++i)
+            bits = bits << 8 | (i < bytes.size() ? bytes[i] : 0U);
+        for (std::size_t i = 0; i < 4; ++i, ++out)
+            if (i <= bytes.size())
+                *out = digits[bits >> (18 - 6 * i) & 63];
+    }
     return text;
 }
 

@@ -112,7 +112,7 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
         ++left_out_.events;
         return;
     }
-    const std::size_t row = kept_.packets + kept_.events++;
+    const auto row = static_cast<std::size_t>(kept_.packets + kept_.events++);
     const auto number = number_of(request);
     if (number >= 0 && event.is("post_send"))
         requests_[static_cast<std::size_t>(number)].row = row;

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "capture/live_source.hpp"
+#include "capture/pcap_handle.hpp"
 #include "capture/sink.hpp"
 #include "filter/where.hpp"
 #include "tools/rocecap/command.hpp"
@@ -125,7 +125,8 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file size limit (ulimit -f)
     try {
-        if (!app.got_subcommand("live"))  // which needs root privileges first
+        // live needs root privileges first.
+        if (app.get_subcommands().front()->get_name() != "live")
             util::enter_sandbox();
         return context.run();
     } catch (const capture::ReaderGone&) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstring>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,12 +59,22 @@ std::vector<End> ends_of(const Logs& logs) {
     return ends;
 }
 
+// The names of signals in glibc, whose program may run on another system than this one: signal(7).
+std::string signal_text(std::uint64_t signal) {
+    constexpr std::array names{"",       "HUP",  "INT",    "QUIT", "ILL",   "TRAP", "ABRT", "BUS",
+                               "FPE",    "KILL", "USR1",   "SEGV", "USR2",  "PIPE", "ALRM", "TERM",
+                               "STKFLT", "CHLD", "CONT",   "STOP", "TSTP",  "TTIN", "TTOU", "URG",
+                               "XCPU",   "XFSZ", "VTALRM", "PROF", "WINCH", "POLL", "PWR",  "SYS"};
+    return signal < names.size()
+               ? fmt::format("{} ({})", signal, names[static_cast<std::size_t>(signal)])
+               : fmt::format("{}", signal);
+}
+
 void add(const End& gone, const End& peer, Causes& causes) {
     Cause& cause = add_fatal(
         causes, Code::PeerGone, gone.t_ns && peer.t_ns ? Certainty::Certain : Certainty::Likely,
-        fmt::format("the program of {} was ended by signal {} ({}), and {} lost its peer.",
-                    spoken(gone.role), gone.signal, sigabbrev_np(static_cast<int>(gone.signal)),
-                    spoken(peer.role)),
+        fmt::format("the program of {} was ended by signal {}, and {} lost its peer.",
+                    spoken(gone.role), signal_text(gone.signal), spoken(peer.role)),
         gone.role);
     cause.add(gone.event != nullptr ? evidence(*gone.event)
                                     : value(gone.role, fmt::format("ended with status {}",

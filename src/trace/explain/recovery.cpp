@@ -223,7 +223,7 @@ class Recovery {
         }
     }
 
-    void reordering(std::size_t count) {
+    void reordering(std::uint64_t count) {
         Cause& cause = add(Code::Reordering, Certainty::Likely,
                            fmt::format("packets arrived out of order {}.", times(count)),
                            course_.cost_of(Why::Reordered));

@@ -105,7 +105,7 @@ Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string tex
     return causes.back();
 }
 
-std::string times(std::size_t count) {
+std::string times(std::uint64_t count) {
     return count == 1 ? "once" : fmt::format("{} times", count);
 }
 

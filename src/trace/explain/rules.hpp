@@ -76,7 +76,7 @@ using Causes = std::vector<Cause>;
 Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string text,
                  std::string where);
 /// "once", "3 times".
-std::string times(std::size_t count);
+std::string times(std::uint64_t count);
 /// "1 packet was" or "2 packets were", with the two forms of a verb.
 std::string packets(std::uint64_t count, std::string_view singular, std::string_view plural);
 /// Returns whether a program may have made one of two different 24-bit numbers (QPNs, PSNs) from the

@@ -4,7 +4,7 @@ namespace flow {
 
 std::size_t KnownPairs::Hash::operator()(const QueuePairId& place) const {
     const Host host = place.host.value_or(Host());
-    return mixed(mixed(host.low, host.high), place.qpn);
+    return static_cast<std::size_t>(mixed(mixed(host.low, host.high), place.qpn));
 }
 
 void KnownPairs::put(Senders& senders, const QueuePairId& place, const Sender& sender) {

@@ -88,6 +88,7 @@ async function main() {
     byId("help-button").addEventListener("click", () => byId("help").showModal());
     byId("loading").remove();
     await goTo(location.hash);
+    addEventListener("hashchange", () => goTo(location.hash));
     document.documentElement.dataset.ready = "yes";
 }
 
