@@ -100,7 +100,8 @@ std::string module_package(const HostFacts& host) {
     if (is("ubuntu"))
         return "sudo apt-get install linux-modules-extra-$(uname -r)";
     if (is("debian"))
-        return fmt::format("sudo apt-get install {} (not the cloud one), and boot it", kernel_package);
+        return fmt::format("sudo apt-get install {} (not the cloud one), and boot it",
+                           kernel_package);
     if (is("fedora") || is("rhel"))
         return "sudo dnf install kernel-modules-$(uname -r) kernel-modules-extra-$(uname -r)";
     if (is("arch"))
