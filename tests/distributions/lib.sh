@@ -17,5 +17,5 @@ need_root() {
     done
 }
 
-# The apt settings for mirrors and proxies on the host, which the roots also need.
-apt_settings() { apt-config dump | grep -E '^Acquire::(Check-Valid-Until|Check-Date|Retries|[a-z]+::Proxy) ' || true; }
+# shellcheck source=tests/distributions/roots.sh
+. "$HERE/roots.sh"
