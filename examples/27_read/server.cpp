@@ -21,6 +21,10 @@ const std::string file = "/tmp/rdma-wire-lab.disk";
 class Target {
   public:
     explicit Target(const util::Address& address) {
+        if (!fs::exists(root))
+            throw util::Error(
+                "/sys/kernel/config has no nvmet: mount it with 'sudo mount -t configfs config "
+                "/sys/kernel/config'.");
         remove();  // what a killed server has left
         std::vector<char> bytes(lesson27::disk_size);
         lesson27::fill(bytes, 0);
