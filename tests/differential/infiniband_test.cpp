@@ -121,7 +121,9 @@ void compare_samples(const std::string& name, Native native) {
             const auto roce = wire::decode(frame->bytes, frame->link_type, frame->original_length);
             if (!roce.is_complete() || roce.icrc->status != wire::IcrcStatus::Good)
                 continue;
-            const auto sent = native(roce, frame->bytes);
+            // Each end of a connection has an address of its own, as it had on Ethernet.
+            const bool forth = roce.ethernet->src < roce.ethernet->dst;
+            const auto sent = native(roce, frame->bytes, forth);
             const auto packet = wire::decode(sent, LinkType::Infiniband);
             ASSERT_TRUE(packet.is_complete());
             EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
@@ -139,18 +141,26 @@ void compare_samples(const std::string& name, Native native) {
     records.compare();
 }
 
+// The LIDs of a packet in one direction, and in the other.
+wire_test::Link link(bool forth) {
+    wire_test::Link link;
+    if (!forth)
+        std::swap(link.slid, link.dlid);
+    return link;
+}
+
 TEST(Infiniband, the_reference_runs_as_local_packets_are_what_tshark_sees) {
-    compare_samples("local_samples", [](const wire::Packet& roce, util::Bytes frame) {
-        return wire_test::native_packet(wire_test::transport_of(roce, frame));
+    compare_samples("local_samples", [](const wire::Packet& roce, util::Bytes frame, bool forth) {
+        return wire_test::native_packet(wire_test::transport_of(roce, frame), {}, link(forth));
     });
 }
 
 TEST(Infiniband, the_reference_runs_as_global_packets_are_what_tshark_sees) {
-    compare_samples("global_samples", [](const wire::Packet& roce, util::Bytes frame) {
-        const wire::Grh grh{.hoplmt = 3,
-                            .sgid = {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}},
-                            .dgid = {{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1}}};
-        return wire_test::native_packet(wire_test::transport_of(roce, frame), grh);
+    compare_samples("global_samples", [](const wire::Packet& roce, util::Bytes frame, bool forth) {
+        const wire::Gid one{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}};
+        const wire::Gid other{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1}};
+        const wire::Grh grh{.hoplmt = 3, .sgid = forth ? one : other, .dgid = forth ? other : one};
+        return wire_test::native_packet(wire_test::transport_of(roce, frame), grh, link(forth));
     });
 }
 

@@ -88,6 +88,8 @@ std::string left_out(const Field& field, const json& packet) {
         return "tshark does not get to the ICRC behind an RPC reply whose data are in a chunk";
     if (field.ours.starts_with("/nvme/cm/") && is_request(packet) && has(packet, "/cm/ip_cm"))
         return "tshark does not take private data apart that follow rdma_cm's header";
+    if (field.ours.starts_with("/nvme/") && has(packet, "/erf") && !has(packet, "/cm"))
+        return "tshark does not follow a connection over native InfiniBand";
     constexpr std::uint64_t nvme_write = 1;
     constexpr std::uint64_t nvme_read = 2;
     if (field.ours == "/nvme/cmd/slba" || field.ours == "/nvme/cmd/nlb")
