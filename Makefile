@@ -81,7 +81,7 @@ GEN := $(PLAIN)/gen
 # read and templates instantiated once per folder, in a third of the time that one unit per source takes (CONTRIBUTING.md).
 # The units that take longest to compile come first, so that no CPU waits for them at the end.
 LAYERS := trace/timeline render trace/explain emulator filter render/page runlog trace/conformance capture rdma rocetrace/tracelog \
-          util net wire trace/flow wire/text trace/predict upper trace/service trace/logged xray anonymize
+          util net wire trace/flow wire/text trace/predict trace/simulate upper trace/service trace/logged xray anonymize
 # The code that processes each packet: -O2 makes it 15 % faster. Other code would only take longer to compile.
 HOT    := util wire wire/text upper capture trace/flow trace/service filter rocetrace/tracelog
 SRC_UNITS  := examples/common $(addprefix src/,$(LAYERS) tools/rocecap tools/rocewire tools/rocetrace tools/rocexray rocetrace/interpose)
@@ -95,10 +95,11 @@ COUNTER    := tests/support/allocation_count.cpp
 
 # A browser has no interfaces, signals, processes or threads.
 ifeq ($(BROWSER),1)
-LAYERS     := $(filter-out emulator rdma rocetrace/tracelog xray,$(LAYERS)) tools/rocecap/browser
+LAYERS     := $(filter-out rdma rocetrace/tracelog xray,$(LAYERS)) tools/rocecap/browser
 SRC_UNITS  := $(addprefix src/,$(LAYERS) tools/rocecap)
 NO_BROWSER := $(addprefix src/capture/,devices rdma_devices live_source) src/render/device_list \
               $(addprefix src/util/,address cpu_usage limits number poller privileges sandbox signal_fd sysfs thread_usage) \
+              $(addprefix src/emulator/,control load port switch unix_socket) \
               $(addprefix src/tools/rocecap/,follow input_lines live live_run parallel_printer predict) \
               $(filter-out src/net/endpoint src/net/message,$(patsubst %.cpp,%,$(wildcard src/net/*.cpp)))
 endif

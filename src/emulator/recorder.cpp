@@ -28,6 +28,29 @@ std::string comment_of(const std::vector<RuleEvent>& events) {
 
 }  // namespace
 
+runlog::Event log_event(const Sent& sent, const RuleEvent& event,
+                        const std::vector<std::string>& hosts, std::optional<std::uint64_t> frame) {
+    runlog::Fields fields{{key::rule, event.rule},
+                          {key::text, event.text},
+                          {key::from, hosts.at(sent.from)},
+                          {key::to, sent.to ? hosts.at(*sent.to) : "all"}};
+    if (frame)
+        fields.emplace_back(key::frame, *frame);
+    if (event.copy != 0)
+        fields.emplace_back(key::copy, event.copy);
+    if (!event.detail.empty())
+        fields.emplace_back(key::detail, event.detail);
+    if (sent.opcode != nullptr)
+        fields.emplace_back(key::opcode_name, std::string(sent.opcode->name));
+    if (sent.is_roce()) {
+        const util::Bytes bytes = sent.frame.trail.find(wire::Header::Bth).of(sent.frame.bytes);
+        const wire::Bth bth = wire::parse<wire::Bth>(bytes.first<wire::Bth::size>());
+        fields.emplace_back(key::dest_qpn, bth.dest_qpn);
+        fields.emplace_back(key::psn, bth.psn.value());
+    }
+    return {event.time.count(), "link", std::string(event.name), std::move(fields)};
+}
+
 void Recorder::start(const std::string& capture, const std::string& log) {
     stop();
     // Open the log first: without it, no capture starts.
@@ -107,25 +130,13 @@ void Recorder::write(std::uint32_t interface, capture::Time time, util::Bytes by
 void Recorder::acted(const Sent& sent, const RuleEvent& event) {
     if (!log_)
         return;
-    runlog::Fields fields{{key::rule, event.rule},
-                          {key::text, event.text},
-                          {key::from, hosts_.at(sent.from)},
-                          {key::to, sent.to ? hosts_.at(*sent.to) : "all"}};
+    std::optional<std::uint64_t> frame;
     if (sent.recorded > earlier_)
-        fields.emplace_back(key::frame, sent.recorded - earlier_);
-    if (event.copy != 0)
-        fields.emplace_back(key::copy, event.copy);
-    if (!event.detail.empty())
-        fields.emplace_back(key::detail, event.detail);
-    if (sent.opcode != nullptr)
-        fields.emplace_back(key::opcode_name, std::string(sent.opcode->name));
-    if (sent.is_roce()) {
-        const util::Bytes bytes = sent.frame.trail.find(wire::Header::Bth).of(sent.frame.bytes);
-        const wire::Bth bth = wire::parse<wire::Bth>(bytes.first<wire::Bth::size>());
-        fields.emplace_back(key::dest_qpn, bth.dest_qpn);
-        fields.emplace_back(key::psn, bth.psn.value());
-    }
-    guarded([&] { log_->event_at(event.time.count(), event.name, std::move(fields)); });
+        frame = sent.recorded - earlier_;
+    guarded([&] {
+        runlog::Event made = log_event(sent, event, hosts_, frame);
+        log_->event_at(made.t_ns, made.name, std::move(made.fields));
+    });
 }
 
 void Recorder::flush() {

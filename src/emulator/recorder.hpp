@@ -13,6 +13,10 @@
 
 namespace emulator {
 
+/// What a rule did, for a run log (docs/run-log.md). `frame`: its number in the capture.
+runlog::Event log_event(const Sent& sent, const RuleEvent& event,
+                        const std::vector<std::string>& hosts, std::optional<std::uint64_t> frame);
+
 class Recorder {
   public:
     explicit Recorder(std::vector<std::string> hosts)

@@ -50,6 +50,7 @@ void add_flows(CLI::App& app, Context& context);
 void add_live(CLI::App& app, Context& context);
 void add_predict(CLI::App& app, Context& context);
 void add_psns(CLI::App& app, Context& context);
+void add_simulate(CLI::App& app, Context& context);
 void add_timeline(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 

@@ -98,9 +98,9 @@ int main(int argc, char** argv) {
     app.fallthrough();
     app.footer(main_footer);
     app.get_formatter()->column_width(30);
-    for (const auto add :
-         {add_live, add_decode, add_flows, add_verify, add_check, add_explain, add_fields,
-          add_timeline, add_predict, add_psns, add_annotate, add_anonymize, add_report})
+    for (const auto add : {add_live, add_decode, add_flows, add_verify, add_check, add_explain,
+                           add_fields, add_timeline, add_predict, add_simulate, add_psns,
+                           add_annotate, add_anonymize, add_report})
         add(app, context);
     try {
         app.parse(argc, argv);

@@ -66,17 +66,6 @@ class Listing : public timeline::RowVisitor {
     capture::Sink sink_;
 };
 
-void list(const TimelineOptions& options, const Context& context) {
-    timeline::FinishedRun run(files_of(options.trace));
-    check_trace(run);
-    Listing listing(run.info(), context);
-    run.each_row(listing);
-    listing.sink().append(end_of_listing(run.has_capture(), !run.files().logs.empty(),
-                                         run.matcher(), run.capture_damage(), run.skipped_lines()));
-    listing.sink().close();
-    require_whole(run.capture_damage());
-}
-
 void write_perfetto(const TimelineOptions& options) {
     timeline::FinishedRun run(files_of(options.trace));
     check_trace(run);
@@ -105,7 +94,7 @@ int list_timeline(const TimelineOptions& options, const Context& context) {
     if (goes_on)
         follow(files_of(options.trace), context);
     else
-        list(options, context);
+        list_run(options.trace, context);
     return fine;
 }
 
@@ -120,6 +109,17 @@ Examples:
   rocecap timeline captures/samples/06_verbs_tcp_exchange --perfetto trace.json)";
 
 }  // namespace
+
+void list_run(const TraceArguments& trace, const Context& context) {
+    timeline::FinishedRun run(files_of(trace));
+    check_trace(run);
+    Listing listing(run.info(), context);
+    run.each_row(listing);
+    listing.sink().append(end_of_listing(run.has_capture(), !run.files().logs.empty(),
+                                         run.matcher(), run.capture_damage(), run.skipped_lines()));
+    listing.sink().close();
+    require_whole(run.capture_damage());
+}
 
 void add_timeline(CLI::App& app, Context& context) {
     const auto [command, options] = add_command<TimelineOptions>(
