@@ -19,9 +19,8 @@ namespace {
 
 constexpr std::chrono::minutes longest{1};
 
-template <typename Number>
-std::optional<std::pair<Number, std::string_view>> number_and_rest(std::string_view text) {
-    Number number{};
+std::optional<std::pair<std::uint64_t, std::string_view>> number_and_rest(std::string_view text) {
+    std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc{})
         return std::nullopt;
@@ -32,10 +31,11 @@ using Unit = std::pair<std::string_view, double>;
 
 // Converts "20ms" to the base unit. Returns nullopt if the unit is not in `units`.
 std::optional<double> scaled(std::string_view text, std::span<const Unit> units) {
-    const auto read = number_and_rest<double>(text);
     for (const auto& [unit, scale] : units)
-        if (read && read->second == unit)
-            return read->first * scale;
+        if (text.ends_with(unit))
+            if (const auto number =
+                    util::number_of<double>(text.substr(0, text.size() - unit.size())))
+                return *number * scale;
     return std::nullopt;
 }
 
@@ -76,18 +76,18 @@ void RuleWords::expect(std::string_view text) {
 
 std::uint64_t RuleWords::count(std::string_view of, std::uint64_t low, std::uint64_t high) {
     const Word word = take();
-    const auto read = number_and_rest<std::uint64_t>(word.text);
-    if (!read || !read->second.empty() || read->first < low || read->first > high)
+    const auto read = util::number_of<std::uint64_t>(word.text);
+    if (!read || *read < low || *read > high)
         refuse(word, fmt::format("{}: a number from {} to {} is expected here, not '{}'", of, low,
                                  high, word.text));
-    return read->first;
+    return *read;
 }
 
 std::uint64_t RuleWords::ordinal() {
     const Word word = take();
     if (word.text == "first")
         return 1;
-    const auto read = number_and_rest<std::uint64_t>(word.text);
+    const auto read = number_and_rest(word.text);
     if (!read || read->second != ordinal_end(read->first) || read->first == 0 ||
         read->first > most_packets)
         refuse(word, fmt::format("'{}' is not a valid packet number: 1st, 2nd, 3rd, 4th, ...",
@@ -97,11 +97,12 @@ std::uint64_t RuleWords::ordinal() {
 
 double RuleWords::share() {
     const Word word = take();
-    const auto read = number_and_rest<double>(word.text);
-    if (!read || read->second != "%" || !(read->first >= 0 && read->first <= 100))
+    constexpr std::array<Unit, 1> percent{{{"%", 1}}};
+    const auto read = scaled(word.text, percent);
+    if (!read || !(*read >= 0 && *read <= 100))
         refuse(word,
                fmt::format("a percentage from 0% to 100% is expected here, not '{}'", word.text));
-    return read->first / 100;
+    return *read / 100;
 }
 
 std::chrono::nanoseconds RuleWords::time() {

@@ -154,6 +154,36 @@ TEST_F(CapturePage, makes_an_anonymized_copy) {
     EXPECT_EQ(text.find("0x00fff9da"), std::string::npos) << text;
 }
 
+// Twice, from the model as well: it is always the capture that is modelled.
+TEST_F(CapturePage, shows_what_would_have_happened) {
+    constexpr const char* model = "A model, not a capture: 20_one_packet, ";
+    auto page = open();
+    page.click("#samples button:last-of-type");
+    wait_for_report(page);
+    const std::string captured = text_of(page, "text");
+    for (const std::string rule :
+         {"drop the 9th packet from client", "drop the 2nd packet from client"}) {
+        page.evaluate("document.getElementById('rule').value = '" + rule + "'");
+        page.click("#what-if button[type=submit]");
+        page.wait_until("document.getElementById('status').textContent === '" + (model + rule) +
+                            "' && !document.getElementById('report').hidden",
+                        limit);
+        const support::TempPath native("capture_page_model");
+        printed({"simulate", "captures/samples/20_one_packet", rule, "-o", native.str()});
+        EXPECT_EQ(text_of(page, "text"), printed({"explain", native.str()}));
+        EXPECT_TRUE(contains(text_of(page, "text"), "loss"));
+    }
+    page.click("#as-captured");
+    page.wait_until("document.getElementById('status').textContent === '20_one_packet'", limit);
+    EXPECT_EQ(text_of(page, "text"), captured);
+    page.evaluate("document.getElementById('rule').value = 'lose it'");
+    page.click("#what-if button[type=submit]");
+    page.wait_until("document.getElementById('status').className === 'failed'", limit);
+    EXPECT_TRUE(contains(text_of(page, "status"), "a rule begins with an action"));
+    EXPECT_EQ(page.evaluate("document.getElementById('result').hidden"), false);
+    EXPECT_EQ(page.errors(), std::vector<std::string>{});
+}
+
 TEST_F(CapturePage, refuses_other_files_with_one_sentence) {
     auto page = open();
     const auto refuses = [&](const std::string& files, const char* sentence) {

@@ -5,19 +5,19 @@ const byId = (id) => document.getElementById(id);
 const commands = { explain: 'Explain', check: 'Check', flows: 'Flows', psns: 'First PSNs' };
 const workerUrl = URL.createObjectURL(new Blob([byId('engine').textContent], { type: 'text/javascript' }));
 
-// The opened files: their worker, their arguments, and what was printed.
+// The opened files: their worker, their arguments, and what was printed. A model has the files that it was made from as `original`.
 let opened = null;
 
-// Runs a command in the worker, after those before it. `file`: one that the command writes.
-function run(args, file) {
-  const { worker, mount, start, inputs } = opened;
-  const call = opened.last.then(() => new Promise((done) => {
+// Runs a command in the worker, after those before it. `file`, `folder`: what the command writes.
+function run(args, file, folder, of = opened) {
+  const { worker, mount, start, inputs } = of;
+  const call = of.last.then(() => new Promise((done) => {
     worker.onmessage = ({ data }) => data.progress === undefined ? done(data) : (byId('progress').value = data.progress);
     byId('progress').removeAttribute('value');
     byId('progress').hidden = false;
-    worker.postMessage({ args: [args[0], ...inputs(args[0]), ...args.slice(1)], mount, start, file });
+    worker.postMessage({ args: [args[0], ...inputs(args[0]), ...args.slice(1)], mount, start, file, folder });
   })).finally(() => { byId('progress').hidden = true; });
-  opened.last = call;
+  of.last = call;
   return call;
 }
 
@@ -48,8 +48,10 @@ function argumentsOf(files, folder) {
   };
 }
 
-async function open(files, folder = 'run') {
-  opened?.worker.terminate();
+async function open(files, folder = 'run', model = null) {
+  for (const one of [opened, opened?.original])
+    if (one && one !== model?.original)
+      one.worker.terminate();
   opened = null;
   byId('result').hidden = true;
   byId('progress').hidden = true;
@@ -59,7 +61,7 @@ async function open(files, folder = 'run') {
     return say(parts, true);
   if (size > limit * 1e6)
     return say(`These files have ${Math.ceil(size / 1e6)} MB, and this page reads up to ${limit} MB: cut a part out with editcap, or use rocecap on your machine.`, true);
-  const mine = opened = { ...parts, worker: new Worker(workerUrl), last: Promise.resolve(), printed: new Map(), report: null };
+  const mine = opened = { ...parts, ...model, worker: new Worker(workerUrl), last: Promise.resolve(), printed: new Map(), report: null };
   mine.worker.postMessage({ engine: byId('wasm').textContent, files });
   say(`Reading ${mine.name} …`);
   const explained = await print('explain', false);
@@ -67,20 +69,40 @@ async function open(files, folder = 'run') {
     return;
   if (explained.status === 2 && explained.out === '')
     return say(explained.err, true);
+  return present(mine);
+}
+
+// Shows opened files, of which the explanation is printed.
+async function present(mine) {
   say(mine.name);
+  byId('as-captured').hidden = !mine.original;
   byId('json').checked = false;
   byId('report').hidden = true;
   byId('result').hidden = false;
   show('explain');
-  const { file, err } = await run(['report', '-o', '/report.html'], '/report.html');
-  if (mine !== opened)
-    return;
-  if (!file)
-    return say(err, true);
-  mine.report = new Blob([file], { type: 'text/html' });
-  mine.address = URL.createObjectURL(mine.report);
+  if (!mine.report) {
+    const { file, err } = await run(['report', '-o', '/report.html'], '/report.html');
+    if (mine !== opened)
+      return;
+    if (!file)
+      return say(err, true);
+    mine.report = new Blob([file], { type: 'text/html' });
+    mine.address = URL.createObjectURL(mine.report);
+  }
   byId('report').src = mine.address;
   byId('report').hidden = false;
+}
+
+// Applies a rule of the link emulator to what was captured.
+async function model(rule) {
+  const mine = opened;
+  const original = mine.original ?? mine;
+  const { folder, status, err } = await run(['simulate', '-o', '/model', '--', rule], null, '/model', original);
+  if (mine !== opened)
+    return;
+  if (status !== 0)
+    return say(err, true);
+  open(folder.map(({ name, bytes }) => new File([bytes], name)), 'model', { original, name: `A model, not a capture: ${original.name}, ${rule}` });
 }
 
 // Runs a command once.
@@ -203,6 +225,15 @@ addEventListener('drop', async ({ dataTransfer }) => {
 byId('json').addEventListener('change', () => show(selected()));
 byId('copy').addEventListener('click', () => navigator.clipboard.writeText(byId('text').textContent)
   .then(() => say('Copied.'), () => getSelection().selectAllChildren(byId('text'))));
+byId('what-if').addEventListener('submit', (event) => {
+  event.preventDefault();
+  model(byId('rule').value);
+});
+byId('as-captured').addEventListener('click', () => {
+  opened.worker.terminate();
+  opened = opened.original;
+  present(opened);
+});
 byId('save-report').addEventListener('click', () => { if (opened.report) save(opened.report, 'report.html'); });
 byId('save-anonymized').addEventListener('click', saveAnonymized);
 byId('text').addEventListener('click', (event) => {

@@ -37,9 +37,11 @@ onmessage = async ({ data }) => {
       FS.chdir(data.start);
     });
     const file = data.file && done.FS.analyzePath(data.file).exists ? done.FS.readFile(data.file) : null;
-    postMessage({ status: done.status, out: new TextDecoder().decode(done.out), err: done.err, file });
+    const folder = data.folder && done.FS.analyzePath(data.folder).exists
+      ? done.FS.readdir(data.folder).filter((name) => !name.startsWith('.')).map((name) => ({ name, bytes: done.FS.readFile(`${data.folder}/${name}`) })) : null;
+    postMessage({ status: done.status, out: new TextDecoder().decode(done.out), err: done.err, file, folder });
   } catch (error) {
     // Such as memory that the browser does not grant.
-    postMessage({ status: 2, out: '', err: `rocecap ended: ${error.message ?? error}. The capture may be too large for this browser.`, file: null });
+    postMessage({ status: 2, out: '', err: `rocecap ended: ${error.message ?? error}. The capture may be too large for this browser.`, file: null, folder: null });
   }
 };

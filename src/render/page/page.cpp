@@ -214,7 +214,7 @@ void fill(std::string_view text,
 
 std::string title_of(const timeline::TraceFiles& files) {
     if (!files.info.step.empty())
-        return "Lesson " + files.info.step;
+        return (files.info.backend == "model" ? "A model of " : "Lesson ") + files.info.step;
     return files.is_run_dir ? "A run" : util::printable(files.short_name());
 }
 

@@ -181,7 +181,7 @@ int simulate_run(const SimulateOptions& options, const Context& context) {
         output);
     const bool has_ended = model.run();
     const std::string failures = output.close();
-    describe(options.output, "a model of " + run.files().short_name(), hosts, options.rules);
+    describe(options.output, run.files().short_name(), hosts, options.rules);
     capture::Sink sink = capture::Sink::standard_output();
     sink.append(
         "A model, not a capture: what two hosts that follow the specification would send.\n");

@@ -75,11 +75,13 @@ class Link {
         for (const Direction& direction : directions_)
             if (is_unexplained)
                 add(direction, told);
+            else
+                add_recovered(direction);
     }
 
   private:
     std::vector<const LinkRecord::Done*> to_requests(const Direction& direction) const {
-        return record_.of(direction.requester_role, direction.responder_role, direction.dest_qpn);
+        return record_.of(direction.from, direction.to, direction.dest_qpn);
     }
     std::vector<const LinkRecord::Done*> to_responses(const Direction& direction) const {
         if (!direction.is_reliable())
@@ -87,7 +89,7 @@ class Link {
         const auto qpn = direction.requester != nullptr ? std::optional(direction.requester->qpn)
                          : direction.back != nullptr ? std::optional(direction.back->key.dest_qpn)
                                                      : std::nullopt;
-        return qpn ? record_.of(direction.responder_role, direction.requester_role, *qpn)
+        return qpn ? record_.of(direction.to, direction.from, *qpn)
                    : std::vector<const LinkRecord::Done*>();
     }
 
@@ -125,6 +127,32 @@ class Link {
         cause.text += done.sentence();
         cause.add(std::move(done.first));
         cause.try_this = "Remove the rule (lab/lab wire clear, or rocewire clear), and run again.";
+    }
+
+    // Packets were lost, and requests came again, which no rule explains: as when the last packet of a
+    // message was lost and the capture has none that shows the gap.
+    void add_recovered(const Direction& direction) const {
+        if (std::ranges::any_of(
+                causes_, [&](const Cause& cause) { return cause.where == direction.where(); }))
+            return;
+        std::set<std::uint32_t> psns;
+        const auto again = std::ranges::find_if(direction.requests, [&](const Seen* request) {
+            return !psns.insert(request->psn.value()).second;
+        });
+        if (again == direction.requests.end() || !direction.is_reliable())
+            return;
+        for (const auto& all : {to_requests(direction), to_responses(direction)})
+            for (const LinkRecord::Done* done : all)
+                if (done->what == "drop" || done->what == "cut" || done->what == "limit") {
+                    Cause cause{.code = Code::Loss,
+                                .certainty = Certainty::Likely,
+                                .text = "Packets were lost, and requests were retransmitted.",
+                                .where = direction.where()};
+                    cause.add(evidence(**again));
+                    add(*done, cause);
+                    causes_.push_back(std::move(cause));
+                    return;
+                }
     }
 
     // Something failed, no rule explains it, and packets were lost or changed.

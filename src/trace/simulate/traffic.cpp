@@ -8,18 +8,18 @@
 namespace simulate {
 namespace {
 
-void add(Traffic& traffic, const predict::ReliablePacket& packet, util::Bytes bytes) {
+void add(Traffic& traffic, const predict::ReliablePacket& packet, std::vector<std::byte> bytes) {
     if (packet.offset < 0)
         return;
     const auto place = static_cast<std::uint32_t>(packet.offset);
-    if (!packet.is_response())
-        traffic.requests.try_emplace(place, bytes);
-    else if (packet.is_data())
-        traffic.data.try_emplace(place, bytes);
     if (packet.is_fatal_nak())
         traffic.refusals.try_emplace(place, packet.aeth.syndrome);
     if (packet.is_response() && traffic.acknowledgement.empty())
         traffic.acknowledgement.emplace_back(bytes);
+    if (!packet.is_response())
+        traffic.requests.try_emplace(place, std::move(bytes));
+    else if (packet.is_data())
+        traffic.data.try_emplace(place, std::move(bytes));
 }
 
 // Returns the messages up to the first packet that is not there. `times`: by place.
@@ -43,8 +43,8 @@ void find_messages(Traffic& traffic, const std::map<std::uint32_t, std::int64_t>
 
 }  // namespace
 
-Sample::Sample(util::Bytes frame)
-    : bytes(frame.begin(), frame.end()), packet(wire::decode(bytes, wire::LinkType::Ethernet)) {}
+Sample::Sample(std::vector<std::byte> frame)
+    : bytes(std::move(frame)), packet(wire::decode(bytes, wire::LinkType::Ethernet)) {}
 
 void TrafficReader::begin(const timeline::FinishedRun& run) {
     for (const flow::KnownQueuePair& pair : run.known_pairs())
@@ -57,9 +57,11 @@ void TrafficReader::packet(const timeline::PacketRow& row, const wire::Packet& p
         tracker_.add(std::chrono::nanoseconds(row.t_ns), packet, frame.original_length);
     auto one = predict::packet_of(frame.number, row.t_ns, packet, row.source, row.destination);
     if (!one || one->is_damaged || !packet.is_complete() || packet.outer ||
-        frame.link_type != wire::LinkType::Ethernet || packets_.size() == most_packets)
+        frame.link_type != wire::LinkType::Ethernet || packets_.size() == most_packets ||
+        bytes_ + frame.bytes.size() > most_bytes)
         return;
     one->stream = stream;
+    bytes_ += frame.bytes.size();
     packets_.push_back(*std::move(one));
     frames_.emplace_back(frame.bytes.begin(), frame.bytes.end());
 }
@@ -79,7 +81,7 @@ std::vector<Traffic> TrafficReader::take() {
         const predict::ReliablePacket& packet = packets_[i];
         if (packet.connection == predict::ReliablePacket::no_connection)
             continue;
-        add(all[packet.connection], packet, frames_[i]);
+        add(all[packet.connection], packet, std::move(frames_[i]));
         if (!packet.is_response() && packet.offset >= 0)
             times[packet.connection].try_emplace(static_cast<std::uint32_t>(packet.offset),
                                                  packet.t_ns - packets_.front().t_ns);

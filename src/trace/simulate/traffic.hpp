@@ -21,7 +21,7 @@ struct Sample {
     std::vector<std::byte> bytes;
     wire::Packet packet;  // of these bytes
 
-    explicit Sample(util::Bytes frame);
+    explicit Sample(std::vector<std::byte> frame);
     Sample(const Sample&) = delete;  // `packet` refers to `bytes`
     Sample& operator=(const Sample&) = delete;
     Sample(Sample&&) = default;
@@ -55,6 +55,7 @@ class TrafficReader : public timeline::FirstPass {
   public:
     /// More packets are left out, and what they belong to is cut.
     static constexpr std::size_t most_packets = 20'000;
+    static constexpr std::size_t most_bytes = std::size_t{32} << 20;
 
     wire::IcrcCheck icrc() const override { return wire::IcrcCheck::Compute; }
     void begin(const timeline::FinishedRun& run) override;
@@ -74,6 +75,7 @@ class TrafficReader : public timeline::FirstPass {
     flow::Tracker tracker_;
     std::vector<predict::ReliablePacket> packets_;
     std::vector<std::vector<std::byte>> frames_;
+    std::size_t bytes_ = 0;  // of these
 };
 
 }  // namespace simulate

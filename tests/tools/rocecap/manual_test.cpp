@@ -15,9 +15,9 @@ namespace manual_test {
 
 using Words = std::set<std::string>;
 
-const std::vector<std::string> commands{"live",   "decode",   "explain",  "flows", "verify",
-                                        "fields", "timeline", "predict",  "psns",  "annotate",
-                                        "report", "check",    "anonymize"};
+const std::vector<std::string> commands{"live",     "decode",   "explain", "flows",    "verify",
+                                        "fields",   "timeline", "predict", "simulate", "psns",
+                                        "annotate", "report",   "check",   "anonymize"};
 
 Words matches(const std::string& text, const std::string& pattern) {
     const std::regex regex(pattern);

@@ -282,7 +282,24 @@ TEST(SimulateCommand, writes_a_run_that_the_other_commands_read) {
         << quiz.all();
     for (const auto* command : {"flows", "explain", "psns", "timeline", "report"})
         EXPECT_LE(support::run({support::rocecap(), command, model.str()}).exit_code, 1) << command;
-    EXPECT_TRUE(std::filesystem::exists(model.path() / "report.html"));
+    std::ifstream file(model.path() / "report.html");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_NE(page.find("<h1>A model of 20_one_packet</h1>"), std::string::npos);
+}
+
+// The server's capture has no packet that shows the gap: the link emulator's log does.
+TEST(SimulateCommand, has_an_explanation_if_the_last_packet_is_lost) {
+    const support::TempPath model("simulate");
+    simulate(sample, model.str(), {"drop the 9th packet from client"});
+    const auto explained = support::run({support::rocecap(), "explain", "--json", model.str()});
+    const json causes = json::parse(explained.out)["causes"];
+    ASSERT_EQ(causes.size(), 1U) << explained.all();
+    EXPECT_EQ(causes[0]["code"], "loss");
+    EXPECT_EQ(causes[0]["certainty"], "likely");
+    EXPECT_NE(
+        causes[0]["text"].get<std::string>().find("`drop the 9th packet from client`, did it"),
+        std::string::npos)
+        << explained.out;
 }
 
 TEST(SimulateCommand, replaces_a_model_and_nothing_else) {
