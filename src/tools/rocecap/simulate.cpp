@@ -58,6 +58,7 @@ Hosts hosts_of(const timeline::RunInfo& info, const std::vector<simulate::Traffi
 
 std::vector<emulator::Rule> rules_of(const std::vector<std::string>& texts) {
     std::vector<emulator::Rule> rules;
+    rules.reserve(texts.size());
     for (const std::string& text : texts)
         rules.push_back(emulator::parse_rule(text, {"server", "client"}));
     return rules;

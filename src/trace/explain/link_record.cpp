@@ -129,7 +129,7 @@ class Link {
         cause.try_this = "Remove the rule (lab/lab wire clear, or rocewire clear), and run again.";
     }
 
-    // Packets were lost, and requests came again, which no rule explains: as when the last packet of a
+    // Packets were lost, and requests were retransmitted, which no rule explains: as when the last packet of a
     // message was lost and the capture has none that shows the gap.
     void add_recovered(const Direction& direction) const {
         if (std::ranges::any_of(

@@ -82,8 +82,9 @@ class Model::Half : public Requester::User, public Responder::User {
         Responder::Request entered{.place = place, .asks_for_ack = packet.bth->a};
         const auto after = std::ranges::upper_bound(traffic_.messages, place, {}, &Message::first);
         if (after != traffic_.messages.begin() && place < std::prev(after)->end()) {
-            entered.message = *std::prev(after);
-            const wire::Packet sent = request(entered.message, place);
+            const Message& message = *std::prev(after);
+            entered.message = message;
+            const wire::Packet sent = request(message, place);
             if (const auto refused = traffic_.refusals.find(place);
                 refused != traffic_.refusals.end())
                 entered.refusal = refused->second;

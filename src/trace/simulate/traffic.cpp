@@ -8,18 +8,18 @@
 namespace simulate {
 namespace {
 
-void add(Traffic& traffic, const predict::ReliablePacket& packet, std::vector<std::byte> bytes) {
+void add(Traffic& traffic, const predict::ReliablePacket& packet, Sample sample) {
     if (packet.offset < 0)
         return;
     const auto place = static_cast<std::uint32_t>(packet.offset);
     if (packet.is_fatal_nak())
         traffic.refusals.try_emplace(place, packet.aeth.syndrome);
     if (packet.is_response() && traffic.acknowledgement.empty())
-        traffic.acknowledgement.emplace_back(bytes);
+        traffic.acknowledgement.emplace_back(sample.bytes);
     if (!packet.is_response())
-        traffic.requests.try_emplace(place, std::move(bytes));
+        traffic.requests.try_emplace(place, std::move(sample));
     else if (packet.is_data())
-        traffic.data.try_emplace(place, std::move(bytes));
+        traffic.data.try_emplace(place, std::move(sample));
 }
 
 // Returns the messages up to the first packet that is not there. `times`: by place.
@@ -81,7 +81,7 @@ std::vector<Traffic> TrafficReader::take() {
         const predict::ReliablePacket& packet = packets_[i];
         if (packet.connection == predict::ReliablePacket::no_connection)
             continue;
-        add(all[packet.connection], packet, std::move(frames_[i]));
+        add(all[packet.connection], packet, Sample(std::move(frames_[i])));
         if (!packet.is_response() && packet.offset >= 0)
             times[packet.connection].try_emplace(static_cast<std::uint32_t>(packet.offset),
                                                  packet.t_ns - packets_.front().t_ns);

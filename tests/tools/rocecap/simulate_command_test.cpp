@@ -176,6 +176,7 @@ std::vector<std::string> simulated(const std::string& arguments, const std::stri
                         (one["psn"].get<std::uint32_t>() - lesson.first_psn) & wire::Psn::mask));
     }
     std::vector<std::string> rows;
+    rows.reserve(groups.size());
     for (const auto& [kind, packets] : groups)
         rows.push_back(fmt::format("{}: {} | {}{}", kind[0].get<std::string>(),
                                    packets.size() > 2 ? fmt::format("{} packets", packets.size())
