@@ -145,7 +145,7 @@ TEST_F(DecodeCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
     says(
         {"decoed"},
         "there is no command 'decoed': choose live, decode, flows, verify, check, explain, fields, "
-        "timeline, predict, psns, annotate, anonymize, report.");
+        "timeline, predict, simulate, psns, annotate, anonymize, report.");
     says({}, "--help");
 }
 
