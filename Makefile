@@ -218,7 +218,7 @@ lint: packages-build-test-bench-lint; $(Q)tests/lint/run ## Check format, layers
 lint-all: packages-build-test-bench-lint; $(Q)tests/lint/run --all ## Run lint on all sources (minutes)
 format: packages-lint; $(Q)git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i ## Rewrite the sources in the project's format
 
-wireshark-install: ; $(Q)wireshark/install install ## Install the lab's Wireshark profile and dissector for your user
+wireshark-install: ; $(Q)wireshark/install install ## Install the lab's Wireshark profile, dissector and interfaces for your user
 wireshark-uninstall: ; $(Q)wireshark/install uninstall ## Remove the files that wireshark-install wrote
 
 figures: ## Make the diagrams and screenshots of the documents again

@@ -24,7 +24,8 @@ struct FileClose {
 
 }  // namespace
 
-FileSource::FileSource(const std::string& path, InterfaceChoice choice) : input_(path) {
+FileSource::FileSource(const std::string& path, InterfaceChoice choice, AtPresent none)
+    : input_(path), none_(none) {
     if (is_pcapng()) {
         parser_.emplace(input_.name(), std::move(choice));
         return;
@@ -55,8 +56,12 @@ PcapHandle FileSource::open_pcap() {
         static_cast<void>(plain.release());
     std::array<char, PCAP_ERRBUF_SIZE> why{};
     PcapHandle handle;
-    buffer_ = std::make_unique_for_overwrite<char[]>(file_buffer);  // setvbuf() makes 4 KiB at most
-    if (file && std::setvbuf(file.get(), buffer_.get(), _IOFBF, file_buffer) == 0) {
+    // Without a buffer, libpcap reads no further than the packet that it returns: must_wait() is exact.
+    const bool is_buffered = none_ == AtPresent::wait || input_.is_file();
+    if (is_buffered)  // setvbuf() makes 4 KiB at most
+        buffer_ = std::make_unique_for_overwrite<char[]>(file_buffer);
+    if (file && std::setvbuf(file.get(), buffer_.get(), is_buffered ? _IOFBF : _IONBF,
+                             is_buffered ? file_buffer : 0) == 0) {
         // Only libpcap uses the stream: fread() needs no lock, which takes longer than its copy.
         __fsetlocking(file.get(), FSETLOCKING_BYCALLER);
         handle.reset(pcap_fopen_offline_with_tstamp_precision(
@@ -93,6 +98,8 @@ std::optional<Frame> FileSource::next() {
 std::optional<Frame> FileSource::next_of_pcapng() {
     std::optional<Frame> frame;
     while (!parser_->next(frame)) {
+        if (has_none_at_present())
+            break;
         if (const std::size_t n = input_.read(parser_->space()); n != 0) {
             parser_->filled(n);
             continue;
@@ -100,13 +107,25 @@ std::optional<Frame> FileSource::next_of_pcapng() {
         if (const std::string ending = parser_->ending(); !ending.empty())
             throw util::Error(ending);
         parser_->require_chosen();
+        has_ended_ = true;
         break;
     }
     return frame;
 }
 
+std::optional<Frame> FileSource::next_at_present() {
+    std::optional<Frame> frame;
+    if (input_.must_wait())
+        return frame;
+    frame = next_frame(handle_.get(), link_type_, input_.name(), ++packets_);
+    has_ended_ = !frame;
+    return frame;
+}
+
 std::optional<Frame> FileSource::next_of_pcap() {
     try {
+        if (none_ == AtPresent::return_none)
+            return next_at_present();
         return next_frame(handle_.get(), link_type_, input_.name(), ++packets_);
     } catch (const util::Error&) {
         if (failure_)

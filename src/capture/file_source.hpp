@@ -16,14 +16,23 @@
 
 namespace capture {
 
+/// What FileSource::next() does while the writer of a pipe has not written the next packet.
+enum class AtPresent { wait, return_none };
+
 class FileSource : public Source {
   public:
     /// `path`: a file; "-": standard input. Throws util::Error if it cannot be opened, is not a
     /// capture file, or is a pcap file, which has no interfaces, and an interface is chosen.
-    explicit FileSource(const std::string& path, InterfaceChoice choice = InterfaceChoice());
+    /// `none`: with return_none, next() waits at most for the rest of a packet in a pcap stream, or
+    /// of compressed data.
+    explicit FileSource(const std::string& path, InterfaceChoice choice = InterfaceChoice(),
+                        AtPresent none = AtPresent::wait);
 
     /// Throws util::Error also at the end of the file if the chosen interface is missing.
     std::optional<Frame> next() override;
+
+    /// True after next() has returned nullopt at the end of the file.
+    bool has_ended() const { return has_ended_; }
 
     /// False for a pipe or a socket, whose packets may be wanted as they arrive.
     bool is_file() const { return input_.is_file(); }
@@ -39,10 +48,17 @@ class FileSource : public Source {
     bool is_pcapng() const;
     PcapHandle open_pcap();
     std::optional<Frame> next_of_pcap();
+    std::optional<Frame> next_at_present();
     std::optional<Frame> next_of_pcapng();
     static ssize_t read_input(void* source, char* buffer, std::size_t size);
 
+    bool has_none_at_present() const {
+        return none_ == AtPresent::return_none && input_.must_wait();
+    }
+
     Input input_;
+    AtPresent none_;
+    bool has_ended_ = false;
     std::optional<PcapngParser> parser_;
     std::exception_ptr failure_;      // a read error within libpcap
     std::unique_ptr<char[]> buffer_;  // of handle_'s stream

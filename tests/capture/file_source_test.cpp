@@ -3,8 +3,11 @@
 #include "capture/file_source.hpp"
 
 #include <array>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -108,6 +111,45 @@ TEST_F(FileSourceTest, wherever_a_file_breaks_off_its_whole_packets_come_first) 
             EXPECT_FALSE(source.next()) << size;
         else
             EXPECT_THROW(source.next(), util::Error) << size;
+    }
+}
+
+// Both formats, from a pipe whose writer stops after each byte of interest.
+TEST_F(FileSourceTest, of_a_pipe_returns_none_until_the_next_packet_is_there) {
+    constexpr std::size_t pcap_header = 24;
+    constexpr std::size_t pcap_packet = 16 + 40;
+    for (const bool is_pcapng : {false, true}) {
+        write_pcap(3);
+        const support::TempPath other("stream.pcapng");
+        if (is_pcapng) {
+            ASSERT_EQ(support::run({"editcap", "-F", "pcapng", path_, other.str()}).exit_code, 0);
+        }
+        std::ifstream file(is_pcapng ? other.str() : path_, std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        const std::size_t packet = is_pcapng ? 32 + 40 : pcap_packet;
+        const std::size_t header = is_pcapng ? bytes.size() - 3 * packet : pcap_header;
+
+        const support::TempPath fifo("stream.fifo");
+        ASSERT_EQ(mkfifo(fifo.str().c_str(), 0600), 0);
+        util::Fd writer(open(fifo.str().c_str(), O_RDWR | O_CLOEXEC));
+        const auto put = [&](std::size_t from, std::size_t size) {
+            ASSERT_EQ(write(writer.get(), bytes.data() + from, size), static_cast<ssize_t>(size));
+        };
+        put(0, header);
+        FileSource source(fifo.str(), capture::InterfaceChoice(), capture::AtPresent::return_none);
+        EXPECT_FALSE(source.next()) << is_pcapng;
+        for (std::size_t i = 0; i < 3; ++i) {
+            put(header + i * packet, packet);
+            const auto frame = source.next();
+            ASSERT_TRUE(frame) << is_pcapng << i;
+            EXPECT_EQ(frame->bytes.size(), 40U);
+            EXPECT_EQ(frame->time, std::chrono::seconds(7) + std::chrono::microseconds(i));
+            EXPECT_FALSE(source.next()) << is_pcapng << i;
+            EXPECT_FALSE(source.has_ended());
+        }
+        writer.reset();
+        EXPECT_FALSE(source.next()) << is_pcapng;
+        EXPECT_TRUE(source.has_ended()) << is_pcapng;
     }
 }
 

@@ -37,6 +37,7 @@ class WiresharkInstall : public testing::Test {
 
     wireshark_test::Home home_{"install"};
     fs::path profile_ = home_.config() / "profiles/RDMA Wire Lab";
+    fs::path extcap_ = home_.path() / ".local/lib/wireshark/extcap/rdma-wire-lab";
     fs::path plugin_ = home_.path() / ".local/lib/wireshark/plugins/rdma_wire_lab.lua";
 };
 
@@ -46,6 +47,8 @@ TEST_F(WiresharkInstall, and_uninstall_leave_nothing) {
     for (const auto& entry : fs::directory_iterator("wireshark/profile/RDMA Wire Lab"))
         EXPECT_EQ(read(profile_ / entry.path().filename()), read(entry.path()));
     EXPECT_EQ(read(plugin_), read(wireshark_test::plugin));
+    EXPECT_EQ(support::run({extcap_.string(), "--extcap-interfaces"}).out,
+              support::run({"wireshark/extcap/rdma-wire-lab", "--extcap-interfaces"}).out);
     const auto removed = home_.run({"make", "wireshark-uninstall"});
     EXPECT_EQ(removed.exit_code, 0) << removed.all();
     EXPECT_EQ(files(), std::set<std::string>{});

@@ -1,21 +1,20 @@
 // rocecap annotate: copies a capture, with the cause of each packet as its comment.
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <string>
 #include <sys/stat.h>
-#include <tuple>
 
 #include <fmt/format.h>
 
-#include "capture/pcapng_writer.hpp"
-#include "render/cause_text.hpp"
+#include "tools/rocecap/annotate_follow.hpp"
+#include "tools/rocecap/annotator.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "trace/timeline/finished_run.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
+#include "util/stop_signal.hpp"
 
 namespace rocecap {
 namespace {
@@ -23,6 +22,8 @@ namespace {
 struct AnnotateOptions {
     TraceArguments trace;
     std::string output;
+    bool follow = false;
+    std::string runs;
 };
 
 // Empty if the run kept no secrets.
@@ -33,62 +34,40 @@ std::string tls_secrets(const timeline::TraceFiles& files) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class Annotator {
-  public:
-    Annotator(const timeline::TraceFiles& files, const std::string& secrets, capture::Sink sink)
-        : writer_(std::move(sink),
-                  {.hardware = {},
-                   .os = {},
-                   .application = "rocecap annotate",
-                   .comment = title_of(files) + ": each packet's comment names its cause"}) {
-        const timeline::RunInfo& info = files.info;
-        if (!secrets.empty())
-            writer_.add_tls_secrets(secrets);
-        std::map<std::string, std::string> names;
-        for (const auto& [role, address] : info.addresses)
-            names.emplace(address, "rdma-" + role);
-        writer_.add_names(names);
-        if (const timeline::RunHost* host = info.host(files.capture_role))
-            run_interface_ = host->interface;
-    }
+timeline::TraceFiles files_to_follow(const AnnotateOptions& options) {
+    if (options.trace.path != "-" && !timeline::is_run_dir(options.trace.path))
+        throw util::Error(
+            fmt::format("{} is not a run directory: --follow needs the directory of a run, or - "
+                        "for a capture on standard input.",
+                        options.trace.path));
+    if (options.trace.path != "-" && !options.runs.empty())
+        throw util::Error("--runs is for a capture on standard input (-): a run has its logs.");
+    if (!options.runs.empty() && !options.trace.logs.empty())
+        throw util::Error("give either --runs or --log.");
+    if (options.trace.path != "-")
+        return files_of(options.trace);
+    timeline::TraceFiles files = timeline::stream_files(options.trace.logs);
+    files.interface = capture::InterfaceChoice(options.trace.interface);
+    files.trust_port = options.trace.trust_port;
+    return files;
+}
 
-    void packet(const capture::Frame& frame, const timeline::PacketRow& row) {
-        writer_.packet(interface_of(frame), frame, render::cause_comment(row));
-    }
-
-    void close() { writer_.close(); }
-
-  private:
-    static std::string title_of(const timeline::TraceFiles& files) {
-        if (!files.info.step.empty())
-            return "step " + files.info.step;
-        return files.is_run_dir ? "a run" : util::printable(files.short_name());
-    }
-
-    // The interface is named by the run, else by the capture.
-    std::uint32_t interface_of(const capture::Frame& frame) {
-        const auto [known, is_new] =
-            interfaces_.try_emplace({frame.notes.interface_id.value_or(0), frame.link_type,
-                                     std::string(frame.notes.interface_name)});
-        if (is_new && !run_interface_.empty())
-            known->second = writer_.add_interface({.link_type = frame.link_type,
-                                                   .name = run_interface_,
-                                                   .description = "the server's end of the link",
-                                                   .filter = {}});
-        else if (is_new)
-            known->second = writer_.add_interface({.link_type = frame.link_type,
-                                                   .name = std::string(frame.notes.interface_name),
-                                                   .description = {},
-                                                   .filter = {}});
-        return known->second;
-    }
-
-    capture::PcapngWriter writer_;
-    std::string run_interface_;
-    std::map<std::tuple<std::uint32_t, wire::LinkType, std::string>, std::uint32_t> interfaces_;
-};
+int follow_and_annotate(const AnnotateOptions& options) {
+    util::StopSignal stop;
+    timeline::TraceFiles files = files_to_follow(options);
+    const std::string path =
+        options.output.empty() ? "-" : output_of(files, options.output, "annotated.pcapng");
+    capture::Sink sink = path == "-" ? capture::Sink::standard_output()
+                                     : capture::Sink::create(path, {.stop = &stop});
+    annotate_following(std::move(files), options.runs, std::move(sink), path, stop);
+    return fine;
+}
 
 int annotate(const AnnotateOptions& options, const Context& /*context*/) {
+    if (options.follow)
+        return follow_and_annotate(options);
+    if (!options.runs.empty())
+        throw util::Error("--runs needs --follow.");
     timeline::FinishedRun run(files_of(options.trace));
     const timeline::TraceFiles& files = run.files();
     const std::string path = output_of(files, options.output, "annotated.pcapng");
@@ -107,9 +86,9 @@ int annotate(const AnnotateOptions& options, const Context& /*context*/) {
     });
     annotator.close();
     const timeline::JoinCount& joins = run.joins();
-    util::print_error(fmt::format("{}: {} packets, {} with a cause{}\n", util::printable(path),
-                                  joins.packets, joins.packets - joins.causeless(),
-                                  files.logs.empty() ? ": causes come from run logs (--log)" : ""));
+    util::print_error(
+        fmt::format("{}: {}\n", util::printable(path),
+                    annotated_text(files, joins.packets, joins.packets - joins.causeless())));
     require_whole(run.capture_damage());
     return fine;
 }
@@ -117,7 +96,15 @@ int annotate(const AnnotateOptions& options, const Context& /*context*/) {
 constexpr const char* annotate_footer =
     R"(Wireshark shows the comments in the packet details and, in a column, as the field frame.comment.
 If the run was made with --keylog, the file contains the TLS secrets: anyone who has the file can
-decrypt the exchange.)";
+decrypt the exchange.
+
+With --follow, a packet waits for its event up to 5 s while a log may still grow. TLS secrets are
+left out.
+
+Examples:
+  rocecap annotate captures/runs/2026...
+  rocecap annotate run.pcapng --log server.jsonl --log client.jsonl -o annotated.pcapng
+  rocecap live -i eth0 -w - | rocecap annotate --follow - --log app.jsonl | wireshark -k -i -)";
 
 }  // namespace
 
@@ -128,6 +115,14 @@ void add_annotate(CLI::App& app, Context& context) {
         annotate);
     add_trace_arguments(*command, options->trace);
     add_output_option(*command, options->output, "annotated.pcapng");
+    command->add_flag("--follow", options->follow,
+                      "Annotate a run in progress, or, as CAPTURE -, packets\nas they arrive on "
+                      "standard input; write to standard\noutput by default");
+    command
+        ->add_option("--runs", options->runs,
+                     "With --follow -: take the logs of the newest run in\nthis folder, also of "
+                     "runs that begin later")
+        ->type_name("FOLDER");
 }
 
 }  // namespace rocecap

@@ -1,7 +1,7 @@
 #include "tools/rocecap/follow.hpp"
 
 #include <array>
-#include <chrono>
+#include <optional>
 #include <string>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -16,20 +16,11 @@
 #include "trace/service/packet_text.hpp"
 #include "trace/timeline/finished_run.hpp"
 #include "trace/timeline/packet_row.hpp"
-#include "trace/timeline/timeline.hpp"
-#include "trace/timeline/trace_input.hpp"
 #include "util/check.hpp"
 #include "util/stop_signal.hpp"
 
 namespace rocecap {
 namespace {
-
-// Logs and packets arrive over separate connections: a row waits this long for one that happened
-// before it. On busy hosts a log can be seconds late: a packet waits for its event up to
-// `longest_hold`.
-constexpr std::chrono::milliseconds hold{300};
-constexpr std::chrono::milliseconds longest_hold{5000};
-constexpr std::chrono::milliseconds look_again{50};
 
 // Detects that a file of a directory was created, replaced or written.
 class Watch {
@@ -53,66 +44,47 @@ class Watch {
     util::Fd fd_;
 };
 
-class Follow {
+class FollowedListing : public Follower {
   public:
-    Follow(timeline::TraceFiles files, const Context& context)
-        : input_(std::move(files)),
-          files_(input_.files()),
+    FollowedListing(timeline::TraceFiles trace, const Context& context)
+        : Follower(std::move(trace)),
           style_(context.colour),
-          timeline_(files_.info.offsets, files_.capture_role),
-          text_(style_, files_.info.addresses, context.columns),
+          timeline_(files().info.offsets, files().capture_role),
+          text_(style_, files().info.addresses, context.columns),
           sink_(capture::Sink::standard_output()) {}
 
     void run() {
         util::StopSignal stop;
         sink_.give_up_on(stop);
-        Watch watch(files_.name);
-        // Checks whether the run has ended before it reads the files for the last time.
-        while (!timeline::read_run_info(files_.name).ended && !stop.requested()) {
-            take_in();
-            const auto now = util::Clock::now();
-            print(now - hold, now - longest_hold);
-            watch.wait(stop,
-                       timeline_.holds_rows() ? util::deadline_in(look_again) : util::Deadline());
-        }
-        take_in();
-        print(timeline::Timeline::Arrival::max(), timeline::Timeline::Arrival::max());
+        follow(stop);
         if (stop.requested()) {
             sink_.append(sums_so_far());
             sink_.close();
-            print_note(input_.left_out());
+            print_note(input().left_out());
             return;
         }
-        timeline::TraceFiles files = timeline::trace_files(files_.name);
-        files.trust_port = files_.trust_port;
-        const timeline::FinishedRun run(std::move(files));
+        timeline::TraceFiles trace = timeline::trace_files(files().name);
+        trace.trust_port = files().trust_port;
+        const timeline::FinishedRun run(std::move(trace));
         sink_.append(sums(run));
         sink_.close();
-        print_note(input_.left_out());
+        print_note(input().left_out());
         require_whole(run.capture_damage());
     }
 
   private:
-    void take_in() {
-        while (true) {
-            auto item = input_.next();
-            if (std::holds_alternative<std::monostate>(item))
-                return;
-            const auto now = util::Clock::now();
-            if (auto* event = std::get_if<runlog::Event>(&item))
-                timeline_.add(std::move(*event), now);
-            else
-                timeline_.add(row(std::get<capture::Frame>(item)), now);
-        }
-    }
+    void take(runlog::Event event, Arrival now) override { timeline_.add(std::move(event), now); }
+    void take(const capture::Frame& frame, Arrival now) override { timeline_.add(row(frame), now); }
+    void release(Arrival now) override { print(now - hold, now - longest_hold); }
+    bool holds_rows() const override { return timeline_.holds_rows(); }
 
     timeline::PacketRow row(const capture::Frame& frame) {
-        const wire::Packet packet = input_.decode(frame);
+        const wire::Packet packet = input().decode(frame);
         return timeline::row_of(packet, frame.bytes, frame.time.count(),
                                 packet_text_.line(packet, frame.bytes, style_));
     }
 
-    void print(timeline::Timeline::Arrival arrived, timeline::Timeline::Arrival waited_for) {
+    void print(Arrival arrived, Arrival waited_for) {
         for (const timeline::Row& row : timeline_.take(arrived, waited_for)) {
             if (const auto* packet = std::get_if<timeline::PacketRow>(&row.what))
                 listed_with_cause_ += packet->has_cause();
@@ -122,8 +94,8 @@ class Follow {
     }
 
     std::string sums_so_far() const {
-        return end_of_listing(input_.has_capture(), true, timeline_.matcher(),
-                              input_.capture_damage(), input_.skipped_lines());
+        return end_of_listing(input().has_capture(), true, timeline_.matcher(),
+                              input().capture_damage(), input().skipped_lines());
     }
 
     // The sums of the complete files: rows of the listing may have missed events that came later.
@@ -135,12 +107,10 @@ class Follow {
             text += fmt::format(
                 "{} packets are listed without their cause, because its log came more than {} s "
                 "after them: rocecap timeline {} lists them with it\n",
-                all - listed_with_cause_, longest_hold / std::chrono::seconds(1), files_.name);
+                all - listed_with_cause_, longest_hold / std::chrono::seconds(1), files().name);
         return text;
     }
 
-    timeline::TraceInput input_;
-    const timeline::TraceFiles& files_;
     util::TextStyle style_;
     service::PacketText packet_text_;
     timeline::Timeline timeline_;
@@ -151,8 +121,52 @@ class Follow {
 
 }  // namespace
 
+bool Follower::has_ended() const {
+    return files().is_stream ? input_.has_ended() : timeline::read_run_info(files().name).ended;
+}
+
+// Returns whether there may be more.
+bool Follower::take_in(std::size_t frames_at_once) {
+    for (std::size_t frames = 0; frames < frames_at_once;) {
+        auto item = input_.next();
+        if (std::holds_alternative<std::monostate>(item))
+            return false;
+        const auto now = util::Clock::now();
+        if (auto* event = std::get_if<runlog::Event>(&item)) {
+            take(std::move(*event), now);
+        } else {
+            take(std::get<capture::Frame>(item), now);
+            ++frames;
+        }
+    }
+    return true;
+}
+
+void Follower::follow(util::StopSignal& stop, std::size_t frames_at_once) {
+    std::optional<Watch> watch;
+    if (!files().is_stream)
+        watch.emplace(files().name);
+    // Checks whether the run has ended before it reads the files for the last time.
+    while (!has_ended() && !stop.requested()) {
+        before_input();
+        const bool may_have_more = take_in(frames_at_once);
+        release(util::Clock::now());
+        if (may_have_more)
+            continue;
+        const auto deadline = holds_rows() ? util::deadline_in(look_again) : util::Deadline();
+        if (watch)
+            watch->wait(stop, deadline);
+        else if (!input_.has_ended())
+            util::wait_readable(STDIN_FILENO, stop, deadline);
+    }
+    before_input();
+    while (take_in(frames_at_once) && !stop.requested())
+        release(util::Clock::now());
+    release(Arrival::max());
+}
+
 void follow(timeline::TraceFiles files, const Context& context) {
-    Follow(std::move(files), context).run();
+    FollowedListing(std::move(files), context).run();
 }
 
 }  // namespace rocecap

@@ -81,7 +81,7 @@ std::vector<Row> Timeline::take(Arrival arrived, Arrival waited_for) {
     std::vector<Pending> later;
     rows.reserve(static_cast<std::size_t>(end - order.begin()));
     for (auto it = order.begin(); it != end; ++it)
-        rows.push_back({std::get<0>(it->first), std::move(it->second->what)});
+        rows.push_back({std::get<0>(it->first), std::move(it->second->what), it->second->number});
     for (auto it = end; it != order.end(); ++it)
         later.push_back(std::move(*it->second));
     pending_ = std::move(later);

@@ -21,6 +21,7 @@ namespace timeline {
 struct Row {
     std::int64_t t_ns = 0;  // the capture's clock, by the current offset if it is known
     std::variant<runlog::Event, PacketRow> what;
+    std::uint64_t number = 0;  // order of add(), from 0
 };
 
 class Timeline {
@@ -34,6 +35,8 @@ class Timeline {
 
     void add(runlog::Event event, Arrival now);
     void add(PacketRow packet, Arrival now);
+    /// For a reader of packets only: the event gets no row.
+    void learn(const runlog::Event& event) { matcher_.learn(event); }
 
     /// Returns the rows that arrived until `arrived` and all earlier ones, in order. A packet whose
     /// log may be late is held longer, with all rows after it: until its event has arrived, or if

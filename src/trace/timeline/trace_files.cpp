@@ -161,6 +161,15 @@ void add_logs(const std::vector<std::string>& paths, TraceFiles& files) {
     }
 }
 
+TraceFiles stream_files(const std::vector<std::string>& logs) {
+    TraceFiles files;
+    files.name = "standard input";
+    files.capture = "-";
+    files.is_stream = true;
+    add_logs(logs, files);
+    return files;
+}
+
 TraceFiles trace_files(const std::string& path, const std::vector<std::string>& logs) {
     TraceFiles files;
     files.name = path;

@@ -13,6 +13,7 @@ namespace timeline {
 struct TraceFiles {
     std::string name;                       // the path as given
     bool is_run_dir = false;                // has a run.json
+    bool is_stream = false;                 // the capture is standard input, as packets arrive
     std::string capture;                    // may not exist yet while the run is in progress
     std::vector<LogFile> logs;              // may not exist yet while the run is in progress
     RunInfo info;                           // without a run.json: the logs' roles and addresses
@@ -33,6 +34,9 @@ struct TraceFiles {
 /// Throws util::Error if there is neither a capture nor a run, or if a log cannot be read or has no
 /// event.
 TraceFiles trace_files(const std::string& path, const std::vector<std::string>& logs = {});
+
+/// A capture on standard input, read once, with run logs that may grow. Throws as trace_files().
+TraceFiles stream_files(const std::vector<std::string>& logs = {});
 
 /// Adds run logs. Throws as trace_files().
 void add_logs(const std::vector<std::string>& paths, TraceFiles& files);

@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <filesystem>
+#include <poll.h>
+#include <unistd.h>
 
 #include "capture/file_source.hpp"
 #include "capture/pcapng_tail.hpp"
@@ -29,6 +31,11 @@ std::optional<runlog::Event> TraceInput::next_event() {
 // Behind a device that translates addresses, only run.json and the logs have a host's own one.
 wire::RoceFlows TraceInput::new_flows() const {
     wire::RoceFlows flows(files_.trust_port);
+    know_hosts(flows);
+    return flows;
+}
+
+void TraceInput::know_hosts(wire::RoceFlows& flows) const {
     for (const auto& [role, address] : files_.info.addresses) {
         wire::Ipv4Address ipv4;
         wire::Ipv6Address ipv6;
@@ -37,15 +44,28 @@ wire::RoceFlows TraceInput::new_flows() const {
         else if (inet_pton(AF_INET6, address.c_str(), ipv6.bytes.data()) == 1)
             flows.know(ipv6);
     }
-    return flows;
+}
+
+void TraceInput::take_logs(TraceFiles files) {
+    files_.logs = std::move(files.logs);
+    files_.info = std::move(files.info);
+    reads_ = 0;
+    know_hosts(flows_);
 }
 
 void TraceInput::open_capture() {
-    // The capture of a run may still grow.
-    if (files_.is_run_dir && std::filesystem::exists(files_.capture))
+    if (files_.is_stream) {
+        // FileSource waits for the first bytes.
+        pollfd input{STDIN_FILENO, POLLIN, 0};
+        if (poll(&input, 1, 0) != 0)
+            capture_ = std::make_unique<capture::FileSource>(files_.capture, files_.interface,
+                                                             capture::AtPresent::return_none);
+    } else if (files_.is_run_dir && std::filesystem::exists(files_.capture)) {
+        // The capture of a run may still grow.
         capture_ = std::make_unique<capture::PcapngTail>(files_.capture, files_.interface);
-    else if (!files_.is_run_dir)
+    } else if (!files_.is_run_dir) {
         capture_ = std::make_unique<capture::FileSource>(files_.capture, files_.interface);
+    }
     has_frame_ = false;
 }
 
@@ -64,6 +84,11 @@ std::optional<capture::Frame> TraceInput::next_frame() {
         damage_ = error.what();
         return std::nullopt;
     }
+}
+
+bool TraceInput::has_ended() const {
+    const auto* stream = dynamic_cast<const capture::FileSource*>(capture_.get());
+    return !damage_.empty() || (stream != nullptr && stream->has_ended());
 }
 
 std::string TraceInput::capture_damage() const {

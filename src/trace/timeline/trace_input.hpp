@@ -28,6 +28,10 @@ class TraceInput {
     /// The same for the logs only, the first one first, and for the capture only.
     std::optional<runlog::Event> next_event();
     std::optional<capture::Frame> next_frame();
+    /// Whether a stream has ended: its last frame was returned, or it is damaged after it.
+    bool has_ended() const;
+    /// Reads other logs from now on, and takes what `files` has about their run. The capture stays.
+    void take_logs(TraceFiles files);
     /// Decodes a frame; call for each in turn.
     wire::Packet decode(const capture::Frame& frame,
                         wire::IcrcCheck icrc = wire::IcrcCheck::Compute) {
@@ -54,6 +58,7 @@ class TraceInput {
 
   private:
     void open_capture();
+    void know_hosts(wire::RoceFlows& flows) const;
     wire::RoceFlows new_flows() const;
 
     TraceFiles files_;

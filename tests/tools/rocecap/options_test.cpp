@@ -104,6 +104,7 @@ TEST(Options, help_lists_every_option_and_exits_with_0) {
                      "--snaplen", "--buffer", "--promiscuous"});
     lists({"decode"}, {"--json", "--count", "standard input"});
     lists({"timeline"}, {"--follow", "--perfetto", "CAPTURE|RUN_DIR", "--log"});
+    lists({"annotate"}, {"--follow", "--runs", "CAPTURE|RUN_DIR", "--log", "--output"});
 }
 
 TEST(Options, the_version_names_libpcaps) {

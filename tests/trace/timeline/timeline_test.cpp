@@ -297,4 +297,26 @@ TEST(Timeline, of_a_packet_that_the_driver_sent_twice_the_first_copy_tells_it) {
     EXPECT_EQ(clock.uncertainty(), 1'000);
 }
 
+TEST(Timeline, of_a_reader_of_packets_only_has_no_rows_of_events) {
+    Timeline timeline({}, "server");
+    for (const char* role : {"server", "client"}) {
+        timeline.learn({0,
+                        role,
+                        "device",
+                        {{"gid", role[0] == 's' ? "::ffff:192.0.2.1" : "::ffff:192.0.2.2"}}});
+        timeline.learn({0, role, "qp_state", {{"qpn", 0x11u}, {"dest_qpn", 0x11u}}});
+    }
+    timeline.add(packet(2'000, "192.0.2.1", 7), start);
+    timeline.add(packet(1'000, "192.0.2.1", 8), start + 1ms);
+    EXPECT_TRUE(timeline.take(start + 1ms, start - 1ms).empty()) << "both await their events";
+    timeline.learn(post(1, 1, 7));
+    timeline.learn(post(1, 2, 8));
+    const auto rows = timeline.take(start + 1ms, start - 1ms);
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].number, 1U) << "by time";
+    EXPECT_EQ(rows[1].number, 0U);
+    for (const auto& row : rows)
+        EXPECT_TRUE(std::get<PacketRow>(row.what).has_cause());
+}
+
 }  // namespace timeline_test
