@@ -113,4 +113,10 @@ TEST_F(ExtcapCapture, ends_on_the_host_even_if_the_extcap_program_is_killed) {
     tshark->signal(SIGINT);
 }
 
+TEST_F(ExtcapCapture, ends_if_wireshark_is_killed) {
+    const auto tshark = start("rdma-server", 1000, "server", "rocecap");
+    ASSERT_EQ(support::run({"kill", "-KILL", std::to_string(tshark->pid())}).exit_code, 0);
+    expect_ended("server", "rocecap");
+}
+
 }  // namespace extcap_test
