@@ -3,6 +3,7 @@
 #include <iterator>
 #include <string>
 #include <sys/stat.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,6 @@
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
-#include "util/stop_signal.hpp"
 
 namespace rocecap {
 namespace {
@@ -53,13 +53,10 @@ timeline::TraceFiles files_to_follow(const AnnotateOptions& options) {
 }
 
 int follow_and_annotate(const AnnotateOptions& options) {
-    util::StopSignal stop;
     timeline::TraceFiles files = files_to_follow(options);
     const std::string path =
         options.output.empty() ? "-" : output_of(files, options.output, "annotated.pcapng");
-    capture::Sink sink = path == "-" ? capture::Sink::standard_output()
-                                     : capture::Sink::create(path, {.stop = &stop});
-    annotate_following(std::move(files), options.runs, std::move(sink), path, stop);
+    annotate_following(std::move(files), options.runs, path);
     return fine;
 }
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "capture/sink.hpp"
 #include "tools/rocecap/annotator.hpp"
 #include "tools/rocecap/follow.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
@@ -19,6 +20,7 @@
 #include "trace/timeline/timeline.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
+#include "util/stop_signal.hpp"
 
 namespace rocecap {
 namespace {
@@ -183,8 +185,11 @@ class FollowedAnnotation : public Follower {
 
 }  // namespace
 
-void annotate_following(timeline::TraceFiles files, const std::string& runs, capture::Sink sink,
-                        const std::string& output, util::StopSignal& stop) {
+void annotate_following(timeline::TraceFiles files, const std::string& runs,
+                        const std::string& output) {
+    util::StopSignal stop;
+    capture::Sink sink = output == "-" ? capture::Sink::standard_output()
+                                       : capture::Sink::create(output, {.stop = &stop});
     sink.give_up_on(stop);
     FollowedAnnotation(std::move(files), runs, std::move(sink)).run(stop, output);
 }

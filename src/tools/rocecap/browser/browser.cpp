@@ -7,6 +7,7 @@
 #include <string_view>
 #include <sys/socket.h>
 
+#include "tools/rocecap/annotate_follow.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/follow.hpp"
 #include "tools/rocecap/parallel_printer.hpp"
@@ -45,6 +46,12 @@ void add_predict(CLI::App& /*app*/, Context& /*context*/) {}
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): follow.cpp takes the files
 void follow(timeline::TraceFiles /*files*/, const Context& /*context*/) {
+    throw util::Error("a run in a browser has ended: omit --follow.");
+}
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param): annotate_follow.cpp takes the files
+void annotate_following(timeline::TraceFiles /*files*/, const std::string& /*runs*/,
+                        const std::string& /*output*/) {
     throw util::Error("a run in a browser has ended: omit --follow.");
 }
 
