@@ -5,7 +5,7 @@ const byId = (id) => document.getElementById(id);
 const commands = { explain: 'Explain', check: 'Check', flows: 'Flows', psns: 'First PSNs' };
 const workerUrl = URL.createObjectURL(new Blob([byId('engine').textContent], { type: 'text/javascript' }));
 
-// The opened files: their worker, their arguments, and what was printed. A model has the files that it was made from as `original`.
+// The opened files: their worker, their arguments, and what was printed. Of a model, `original` is the capture that it was made from.
 let opened = null;
 
 // Runs a command in the worker, after those before it. `file`, `folder`: what the command writes.

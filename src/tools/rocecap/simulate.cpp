@@ -174,6 +174,8 @@ int simulate_run(const SimulateOptions& options, const Context& context) {
     check_traffic(traffic, run.files().name);
     const Hosts hosts = hosts_of(run.info(), traffic);
     make_folder(options.output);
+    // First: what an interrupted model leaves can be replaced.
+    describe(options.output, run.files().short_name(), hosts, options.rules);
     ModelRun output(options.output);
     simulate::Model model(
         traffic, hosts, std::move(rules),
@@ -182,7 +184,6 @@ int simulate_run(const SimulateOptions& options, const Context& context) {
         output);
     const bool has_ended = model.run();
     const std::string failures = output.close();
-    describe(options.output, run.files().short_name(), hosts, options.rules);
     capture::Sink sink = capture::Sink::standard_output();
     sink.append(
         "A model, not a capture: what two hosts that follow the specification would send.\n");

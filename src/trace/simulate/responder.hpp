@@ -15,7 +15,7 @@ class Responder {
   public:
     struct Request {
         std::uint32_t place = 0;  ///< before the first: larger than all places
-        Message message{};        ///< that has the place
+        Message message{};        ///< whose place it is
         bool asks_for_ack = false;
         std::optional<std::uint8_t> refusal{};  ///< the syndrome of the NAK, if it is executed
     };
