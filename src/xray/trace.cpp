@@ -146,4 +146,16 @@ std::string_view Trace::read() {
                    : std::string_view();
 }
 
+// Both files have one line for each probe, in the same order, but only the first has the group:
+// "p:rocexray_123/post rdma_rxe:rxe_post_send qpn=...", "  post    4    0" (calls, missed).
+std::uint64_t Trace::missed() const {
+    std::ifstream events(root_ + "/kprobe_events"), profile(root_ + "/kprobe_profile");
+    std::uint64_t all = 0, hits = 0, misses = 0;
+    std::string event, step;
+    while (std::getline(events, event) && profile >> step >> hits >> misses)
+        if (event.find(fmt::format(":{}/{} ", group_, step)) != std::string::npos)
+            all += misses;
+    return all;
+}
+
 }  // namespace xray

@@ -3,6 +3,7 @@
 // Source: kernel documentation, trace/ftrace and trace/kprobetrace.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@ class Trace {
 
     /// Returns the next bytes of the trace, without waiting; empty: none now.
     std::string_view read();
+
+    /// The calls so far that the kernel did not trace: a probe that an interrupt finds at work on the same
+    /// CPU keeps all probes from tracing what the interrupt does.
+    std::uint64_t missed() const;
 
   private:
     void write(const std::string& file, std::string_view text, int flags = 0) const;

@@ -1,6 +1,7 @@
 // rocexray in the lab: the drivers' steps of a run agree with its packets, and nothing of the trace
 // remains.
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -41,11 +42,29 @@ std::vector<Packet> handled(const LabRun& run, const std::string& host, std::str
     return all;
 }
 
+// The steps that the log says are missing: an interrupt came while a probe was at work.
+std::size_t missed(const LabRun& run, const std::string& host) {
+    std::size_t all = 0;
+    for (const runlog::Event& event : support::events_of(run.file(host + "-driver.jsonl")))
+        if (event.name == "dropped")
+            all += event.number("records").value_or(0);
+    return all;
+}
+
 TEST_F(Xray, sees_each_packet_leave_one_driver_and_reach_the_other) {
     const LabRun run = support::capture("06", {"LAB_XRAY=1"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     const auto packets = support::tshark_packets(run.file("wire.pcapng"));
     ASSERT_FALSE(packets.empty());
+    std::map<std::string, std::size_t> absent;
+    const auto expect_handled = [&](const std::string& host, std::string_view step,
+                                    const std::vector<Packet>& expected) {
+        const auto logged = handled(run, host, step);
+        EXPECT_TRUE(std::ranges::includes(expected, logged))
+            << host << ' ' << step << ": " << testing::PrintToString(logged) << " of "
+            << testing::PrintToString(expected);
+        absent[host] += expected.size() - logged.size();
+    };
     for (const auto& [host, ip, peer] : {std::tuple{"client", support::client_ip, "server"},
                                          {"server", support::server_ip, "client"}}) {
         std::vector<Packet> sent;
@@ -53,10 +72,10 @@ TEST_F(Xray, sees_each_packet_leave_one_driver_and_reach_the_other) {
             if (packet.source == ip)
                 sent.emplace_back(host, packet.dest_qpn, packet.psn);
         std::ranges::sort(sent);
-        EXPECT_EQ(handled(run, host, "transmit"), sent) << host;
+        expect_handled(host, "transmit", sent);
         for (Packet& packet : sent)
             std::get<0>(packet) = peer;
-        EXPECT_EQ(handled(run, peer, "receive"), sent) << peer;
+        expect_handled(peer, "receive", sent);
     }
     // Each completion of the programs was one of the driver before.
     const auto driver = support::events_of(run.file("client-driver.jsonl"));
@@ -65,10 +84,15 @@ TEST_F(Xray, sees_each_packet_leave_one_driver_and_reach_the_other) {
             return event.text("step") == "complete" && event.number("qpn") == wc.number("qpn") &&
                    event.number("wr_id") == wc.number("wr_id");
         });
-        ASSERT_NE(complete, driver.end());
+        if (complete == driver.end()) {
+            ++absent["client"];
+            continue;
+        }
         EXPECT_LE(complete->t_ns, wc.t_ns);
         EXPECT_EQ(complete->text("status"), wc.text("status"));
     }
+    for (const auto& [host, steps] : absent)
+        EXPECT_LE(steps, missed(run, host)) << host << '\n' << run.outcome.all();
     EXPECT_NE(run.text_of("timeline.txt").find("client           driver    transmit  RC "),
               std::string::npos);
 }

@@ -173,6 +173,8 @@ class Tracing {
         trace_.stop();
         take();
         steps_.finish();
+        if (const std::uint64_t missed = trace_.missed(); missed != 0)
+            add_lost(missed);
         output_.flush();
         util::print_error(fmt::format("rocexray: {} steps{}\n", steps_.written(),
                                       lost_ == 0 ? "" : fmt::format(", {} lost", lost_)));
@@ -197,9 +199,13 @@ class Tracing {
         if (const auto step = xray::TraceLine::of(line)) {
             steps_.take(*step, offset);
         } else if (const std::uint64_t lost = xray::TraceLine::lost(line); lost != 0) {
-            lost_ += lost;
-            output_.add({ns_of(CLOCK_REALTIME), role_, "dropped", {{runlog::key::records, lost}}});
+            add_lost(lost);
         }
+    }
+
+    void add_lost(std::uint64_t steps) {
+        lost_ += steps;
+        output_.add({ns_of(CLOCK_REALTIME), role_, "dropped", {{runlog::key::records, steps}}});
     }
 
     Output output_;
