@@ -200,12 +200,14 @@ end_run() {
     record '.ended = $ended' --arg ended "$(utc_now)" || incomplete run.json "lacks the end of the run"
     end_follow
     keep_keys
-    for role in "${LAB_HOSTS[@]:1}" server capture; do
+    for role in "${LAB_HOSTS[@]:1}" server; do
         ((status != 0)) || status=${JOB_STATUS[$role]:-0}
     done
     if [[ -n $INCOMPLETE ]]; then
         ((status != 0)) || status=1
     fi
+    # A capture whose packets find no room ends as after SIGPIPE: that the run is incomplete says more.
+    ((status != 0)) || status=${JOB_STATUS[capture]:-0}
     summary "$status"
     exit_as "$status"
 }
