@@ -182,6 +182,7 @@ guest_config() { # HOST
     local name
     local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_KERNEL]=$KERNEL_VERSION [GUEST_MTU]=$LAB_MTU
         [GUEST_SYSTEM]=$(system_folders) [GUEST_BUILD]=$SYSROOT_BUILD [GUEST_FOLDER]=$(guest_folder) [GUEST_CERTS]=$CERTS_DIR
+        [GUEST_PROJECT]=$PROJECT
         [GUEST_IPV4]=$(vm_ipv4 "$1") [GUEST_IPV6]=$(vm_ipv6 "$1")
         [GUEST_LINK_MAC]=$(link_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
     for name in "${!values[@]}"; do
@@ -216,7 +217,7 @@ boot() {
         await_guest "$host" "$deadline" "$2" || return 1
     done
     printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "LINK=$LAB_LINK" "KERNEL=$KERNEL_IMAGE" \
-        "SYSROOT=$SYSROOT_NAME" "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
+        "SYSROOT=$SYSROOT_NAME" "PROJECT=$PROJECT" "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
 }
 
 backend_down() {
@@ -234,6 +235,7 @@ backend_down() {
 backend_require_up() {
     vm_running || die "$VM_DOWN."
     check_asked_sysroot
+    check_project
     keep_link
     local host
     for host in "${LAB_HOSTS[@]}"; do
@@ -274,6 +276,7 @@ backend_status() {
     printf 'up for %s min: %s QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) "$(guest_count)" \
         "$(state_value ACCEL)" "$(state_value MEMORY)" "$(state_value CPUS)"
     [[ -z $SYSROOT ]] || printf 'root: %s%s, programs in %s\n' "$(sysroot_text)" "${SYSROOT_SUITE:+ in $SYSROOT}" "$SYSROOT_BUILD"
+    [[ -z $(state_value PROJECT) ]] || printf 'project: %s\n' "$(state_value PROJECT)"
     show_hosts
     show_link
     printf 'To reach them: lab/lab exec server -- COMMAND; lab/lab shell client; ssh -F %s server\n' "$LAB_RUN/ssh_config"

@@ -25,6 +25,10 @@ lab/lab starts two or more machines with RDMA between them and runs the lessons 
   lab/lab trace [--after SECONDS] [--only CATEGORIES] -- SERVER COMMAND… :: CLIENT COMMAND…
                                     run any two programs, capture their packets and log their verbs
                                     calls; {server} stands for the server's address
+  lab/lab ci [--limit SECONDS] [--artifacts FOLDER] [trace's options] -- SERVER COMMAND… :: CLIENT COMMAND…
+                                    for continuous integration: start the lab, trace the programs of the
+                                    current folder, explain a failure, keep the run in FOLDER
+                                    (lab-artifacts), stop the lab; 124 if the client exceeds the limit
   lab/lab netem [HOST] [loss 1%] [delay 2ms] [reorder 25%]
                                     drop, delay or reorder packets that leave the RoCE interfaces;
                                     without values: print the settings

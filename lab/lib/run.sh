@@ -101,7 +101,13 @@ run_two_sided() {
     [[ -z ${JOB_PID[capture]:-} ]] || await_capture
     await_server || status=$?
     case $status in
-        1) die "the server ended before it was ready: $(last_line "$RUN_DIR/server.log")" ;;
+        1)
+            wait_job server
+            say "the server ended before it was ready: $(last_line "$RUN_DIR/server.log")"
+            # If it failed, its exit status is that of the run.
+            [[ ${JOB_STATUS[server]} == 0 ]] || return 0
+            exit 1
+            ;;
         2) die "the server was not ready after $CAPTURE_SERVER_WAIT_SECONDS s: $(last_line "$RUN_DIR/server.log")" ;;
     esac
     local client

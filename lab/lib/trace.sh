@@ -5,6 +5,18 @@ trace_usage='lab/lab trace [--xray] [--after SECONDS] [--only CATEGORIES] -- [NA
 
 # trace [--after SECONDS] [--only CATEGORIES] -- SERVER-WORD... :: CLIENT-WORD...
 trace() {
+    read_trace "$@"
+    backend_require_up
+    build_for_run
+    PROGRAMS=()
+    # Paths below build are those of the project.
+    [[ -n $TRACE_FOLDER ]] || for_hosts build_words "${SERVER_WORDS[@]}" "${CLIENT_WORDS[@]}"
+    LAB_HOSTS=(server client)
+    run_programs capture
+}
+
+# read_trace ARGUMENT...: sets what the arguments ask for, and TRACE_FOLDER, the folder in which the programs run, if it is not the checkout.
+read_trace() {
     local word
     AFTER='' TRACE_OPTIONS=() SERVER_WORDS=() CLIENT_WORDS=()
     while (($# > 0)) && [[ $1 != -- ]]; do
@@ -35,17 +47,15 @@ trace() {
     [[ ${1:-} == :: && ${#SERVER_WORDS[@]} -gt 0 && $# -ge 2 ]] ||
         usage_error "two commands are needed, with :: between them: $trace_usage"
     CLIENT_WORDS=("${@:2}")
-    backend_require_up
-    build_for_run
-    for_hosts build_words "${SERVER_WORDS[@]}" "${CLIENT_WORDS[@]}"
     # Skip variables of the program's environment.
     for word in "${SERVER_WORDS[@]}"; do
         [[ $word =~ ^[a-zA-Z_][a-zA-Z0-9_]*= ]] || break
     done
     word=${word##*/}
     LESSON=trace_${word//[^a-zA-Z0-9_-]/_} LESSON_DIR=
-    LAB_HOSTS=(server client)
-    run_programs capture
+    TRACE_FOLDER=${LAB_PROJECT:+$(realpath -m -- "$LAB_PROJECT")}
+    [[ -z $TRACE_FOLDER || $(pwd -P)/ != "$TRACE_FOLDER"/* ]] || TRACE_FOLDER=$(pwd -P)
+    [[ $TRACE_FOLDER != "$LAB_ROOT" ]] || TRACE_FOLDER=
 }
 
 # The functions below replace those in lesson.sh and run.sh.
@@ -63,12 +73,24 @@ two_sided() { :; }
 heading() { :; }
 
 make_commands() {
-    SERVER_COMMAND=(bash lab/host/traced server "$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${SERVER_WORDS[@]//\{server\}/${HOST_ADDRESS[server]}}")
+    traced_command server "${SERVER_WORDS[@]}"
+    SERVER_COMMAND=("${TRACED_COMMAND[@]}")
     client_command client
 }
 
 client_command() { # HOST
-    CLIENT_COMMAND=(bash lab/host/traced "$1" "$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${CLIENT_WORDS[@]//\{server\}/${HOST_ADDRESS[server]}}")
+    traced_command "$1" "${CLIENT_WORDS[@]}"
+    CLIENT_COMMAND=("${TRACED_COMMAND[@]}")
+}
+
+# traced_command HOST WORD...: sets TRACED_COMMAND.
+traced_command() {
+    local host=$1 root='' enter=()
+    shift
+    if [[ -n $TRACE_FOLDER ]]; then
+        root=$LAB_ROOT/ enter=(env -C "$TRACE_FOLDER")
+    fi
+    TRACED_COMMAND=("${enter[@]}" bash "${root}lab/host/traced" "$host" "$root$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${@//\{server\}/${HOST_ADDRESS[server]}}")
 }
 
 # Not every server reports that it is ready. Wait until it listens, on a TCP port or with rdma_listen. The line may follow text of the

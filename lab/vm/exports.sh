@@ -1,5 +1,5 @@
-# The 9p exports of this machine to a guest: the folders of programs and libraries of its root, the checkout, its role's certificate, all
-# read-only; and one folder that it may write. Root in a guest can mount all exports of its QEMU, so files that a guest must not read
+# The 9p exports of this machine to a guest: the folders of programs and libraries of its root, the checkout, the folder of LAB_PROJECT,
+# its role's certificate, all read-only; and one folder that it may write. Root in a guest can mount all exports of its QEMU, so files that a guest must not read
 # are in no export.
 # shellcheck shell=bash
 
@@ -19,6 +19,28 @@ system_folders() {
     for name in usr bin sbin lib lib32 lib64 libx32; do
         [[ ! -d $SYSROOT/$name || -L $SYSROOT/$name ]] || printf '%s\n' "$name"
     done
+}
+
+# find_project: sets PROJECT to the real path of LAB_PROJECT. It is empty if the guests see this folder as a part of the checkout.
+find_project() {
+    PROJECT=
+    [[ -n $LAB_PROJECT ]] || return 0
+    [[ -d $LAB_PROJECT ]] || usage_error "LAB_PROJECT=$LAB_PROJECT is not a folder."
+    PROJECT=$(realpath -- "$LAB_PROJECT")
+    if [[ $PROJECT/ == "$LAB_ROOT"/* ]]; then
+        PROJECT=
+    elif [[ $PROJECT =~ ^/((dev|proc|sys)(/.*)?|bin|etc|lib[^/]*|run|sbin|tmp|usr|var)?$ ]]; then
+        usage_error "LAB_PROJECT=$LAB_PROJECT is a folder of the system, which the guests have themselves: set it to your project's folder."
+    elif [[ ${HOME:-}/ == "$PROJECT"/* ]]; then
+        usage_error "LAB_PROJECT=$LAB_PROJECT contains your home folder, which the guests must not read: set it to your project's folder."
+    fi
+}
+
+# check_project: exits if the running guests do not see the folder of LAB_PROJECT.
+check_project() {
+    find_project
+    [[ -z $PROJECT || $PROJECT == "$(state_value PROJECT)" ]] ||
+        die "the guests do not see $PROJECT: run LAB_PROJECT=$PROJECT lab/lab up first."
 }
 
 # prepare_exports: creates the folders for the guests. Sets CERTS_DIR.
@@ -74,6 +96,7 @@ open_exports() {
     done
     open_export own "$(own_dir "$1")" readonly=on
     open_export repo "$LAB_ROOT" readonly=on
+    [[ -z $PROJECT ]] || open_export project "$PROJECT" readonly=on
     open_export modules "$KERNEL_MODULES" readonly=on
     open_export certs "$CERTS_DIR/guests/${1%%[0-9]*}" readonly=on
     # All that a guest creates there is an ordinary file here: a real symbolic link could redirect a program of this machine.

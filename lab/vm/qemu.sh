@@ -115,9 +115,9 @@ qemu_user() {
         return
     fi
     # This user has the access rights of "others" to the checkout.
-    if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" "$BOOT_IMAGE" || (($(umask) & 05)); then
+    if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" ${PROJECT:+"$PROJECT"} "$BOOT_IMAGE" || (($(umask) & 05)); then
         keep=,+dac_read_search
-        say "other users may not read all of $LAB_ROOT or the kernel (or your umask, $(umask), makes new files unreadable): QEMU keeps the right to read all files"
+        say "other users may not read all of $LAB_ROOT${PROJECT:+, $PROJECT} or the kernel (or your umask, $(umask), makes new files unreadable): QEMU keeps the right to read all files"
     fi
     QEMU_AS+=("--bounding-set=-all$keep" "--inh-caps=-all$keep" "--ambient-caps=-all$keep")
 }

@@ -15,6 +15,7 @@ check_settings() {
     check_number LAB_BOOT_SECONDS 1 86400
     check_number LAB_KVM_SECONDS 1 86400
     (use_sysroot "$LAB_SYSROOT") || exit
+    find_project
 }
 
 # Without enough memory, the host's kernel would later kill guests, or the host would fail.
@@ -45,11 +46,13 @@ settings_changed() {
             wanted=$(realpath -m -- "$wanted")
         elif [[ $name == SYSROOT && -n $wanted ]]; then
             wanted=$(use_sysroot "$wanted" && printf %s "$SYSROOT_NAME")
+        elif [[ $name == PROJECT ]]; then
+            wanted=$PROJECT
         fi
         if [[ $LAB_ASKED == *" LAB_$name "* && -n $wanted && $wanted != "$value" ]]; then
             say "the lab runs with LAB_$name=$value, but $wanted is requested: restarting it"
             changed=0
         fi
-    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS|LINK|SYSROOT)=' "$LAB_STATE/vm.state")
+    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS|LINK|SYSROOT|PROJECT)=' "$LAB_STATE/vm.state")
     return "$changed"
 }
