@@ -79,6 +79,23 @@ TEST_F(Ssh, copies_the_programs_captures_a_step_and_leaves_no_process) {
     EXPECT_EQ(there.out, "/root/rdma-wire-lab\nbuild/examples/01_cm_write_read/server\n");
 }
 
+TEST_F(Ssh, logs_the_steps_of_both_drivers) {
+    const LabRun run = support::capture("01", environment({"LAB_XRAY=1"}));
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    for (const std::string host : {"server", "client"}) {
+        const auto steps = support::events_of(run.file(host + "-driver.jsonl"));
+        EXPECT_TRUE(std::ranges::any_of(steps,
+                                        [&](const runlog::Event& event) {
+                                            return event.role == host &&
+                                                   event.text("step") == "transmit";
+                                        }))
+            << host << '\n'
+            << run.outcome.all();
+    }
+    EXPECT_NE(run.outcome.err.find("lab: the drivers: server "), std::string::npos)
+        << run.outcome.all();
+}
+
 TEST_F(Ssh, what_is_there_already_is_not_copied_again) {
     ASSERT_EQ(support::run({"lab/lab", "run", "01"}, environment()).exit_code, 0);
     const support::Argv inode{"stat", "-c", "%i %Z",

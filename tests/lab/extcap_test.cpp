@@ -1,4 +1,5 @@
 // Captures with tshark -i on interfaces of the extcap program while lesson 01 runs.
+#include <filesystem>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "support/lab.hpp"
+#include "support/temp_path.hpp"
 #include "wireshark/installed_extcap.hpp"
 
 namespace extcap_test {
@@ -17,6 +19,7 @@ class ExtcapCapture : public testing::Test {
     void SetUp() override {
         const auto problem = support::bring_up();
         ASSERT_FALSE(problem) << *problem;
+        std::filesystem::create_directories(runs_.str());
         if (const auto why = installed_.problem())
             GTEST_SKIP() << *why;
     }
@@ -32,6 +35,7 @@ class ExtcapCapture : public testing::Test {
         argv.insert(argv.end(), options.begin(), options.end());
         const auto more = installed_.environment();
         environment.insert(environment.end(), more.begin(), more.end());
+        environment.push_back("LAB_RUNS=" + runs_.str());
         auto tshark = std::make_unique<support::Process>(argv, environment);
         const auto deadline = std::chrono::steady_clock::now() + 60s;
         while (!is_running(host, program) && std::chrono::steady_clock::now() < deadline)
@@ -68,15 +72,18 @@ class ExtcapCapture : public testing::Test {
                           "infiniband.bth.psn", "-e", "frame.comment"})
                 .out);
     }
+    // In a folder of its own: a run that another lab begins meanwhile would be the newest.
+    support::LabRun lesson() const { return support::capture("01", {"LAB_RUNS=" + runs_.str()}); }
     static constexpr int packets_of_lesson = 13;
 
+    support::TempPath runs_{"runs"};
     wireshark_test::InstalledExtcap installed_;
 };
 
 TEST_F(ExtcapCapture, has_the_packets_and_comments_of_the_annotated_run) {
     for (const std::string host : {"server", "client"}) {
         const auto tshark = start("rdma-" + host, packets_of_lesson, host, "rocecap");
-        const auto run = support::capture("01");
+        const auto run = lesson();
         ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
         const auto outcome = tshark->wait(30s);
         EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -95,9 +102,9 @@ TEST_F(ExtcapCapture, of_any_host_by_ssh_does_without_rocecap_there) {
     const std::string config = status.substr(at + 7, status.find(' ', at + 7) - at - 7);
     const auto tshark =
         start("rdma-ssh", packets_of_lesson, "server", "tcpdump",
-              {"-o", "extcap.rdma_ssh.host:server", "-o", "extcap.rdma_ssh.logs:captures/runs"},
+              {"-o", "extcap.rdma_ssh.host:server", "-o", "extcap.rdma_ssh.logs:" + runs_.str()},
               {"LAB_SSH_OPTIONS=-F " + config});
-    const auto run = support::capture("01");
+    const auto run = lesson();
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     const auto outcome = tshark->wait(30s);
     EXPECT_EQ(packets_of(outcome.out), annotated(run)) << outcome.all();

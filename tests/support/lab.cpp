@@ -123,9 +123,10 @@ LabRun read_run(Outcome outcome) {
     LabRun result;
     result.outcome = std::move(outcome);
     const std::string text = result.outcome.all();
-    if (const auto at = text.rfind("captures/runs/"); at != std::string::npos) {
-        const auto end = text.find_first_of("/ \n", at + std::string_view("captures/runs/").size());
-        result.dir = text.substr(at, end - at);
+    constexpr std::string_view before = "lab: everything of this run: ";
+    if (const auto at = text.rfind(before); at != std::string::npos) {
+        const auto begin = at + before.size();
+        result.dir = text.substr(begin, text.find('\n', begin) - begin);
         std::ifstream file(result.file("run.json"));
         result.info = nlohmann::json::parse(file, nullptr, false);
         result.server = events_of(result.file("server.jsonl"));
