@@ -5,14 +5,16 @@
 . "$LAB_ROOT/lab/lib/debian.sh"
 
 # use_sysroot VALUE: sets the variables for a value of LAB_SYSROOT; / and an empty value are this machine's root.
+# A Debian release is SUITE[:ARCHITECTURE][+PACKAGE…].
 #   SYSROOT         the folder; empty: this machine's root
 #   SYSROOT_SUITE   the Debian release; empty: a folder of the user
+#   SYSROOT_MORE    the packages that the release has beside those of the lab, each after a comma
 #   SYSROOT_NAME    the value in its full form, as vm.state has it: /, /srv/root or trixie:amd64
 #   SYSROOT_BUILD   the folder of the programs, relative to the checkout; empty: LAB_BUILD
 #   ROOT_STATE      the folder for kernel, layer and initramfs
 use_sysroot() {
     local value=$1 arch=$HOST_ARCH id
-    SYSROOT='' SYSROOT_SUITE='' SYSROOT_NAME=/ SYSROOT_BUILD='' ROOT_STATE=$LAB_STATE apt_options=()
+    SYSROOT='' SYSROOT_SUITE='' SYSROOT_MORE='' SYSROOT_NAME=/ SYSROOT_BUILD='' ROOT_STATE=$LAB_STATE apt_options=()
     if [[ $value == */* ]]; then
         [[ -d $value ]] ||
             usage_error "LAB_SYSROOT=$value is not a folder: give the folder of a root file system, or a Debian release such as trixie or bookworm:arm64."
@@ -23,10 +25,10 @@ use_sysroot() {
         [[ -z $SYSROOT ]] || arch=$(arch_of_root "$SYSROOT") ||
             usage_error "LAB_SYSROOT=$value has no usr/bin/env for amd64 or arm64: give the folder of a root file system."
     elif [[ -n $value ]]; then
-        [[ $value =~ ^([a-z][a-z-]*)(:([a-z0-9]+))?$ ]] ||
-            usage_error "LAB_SYSROOT is a folder with a / in its name, or a Debian release such as trixie or bookworm:arm64, not '$value'."
-        SYSROOT_SUITE=${BASH_REMATCH[1]} arch=${BASH_REMATCH[3]:-$HOST_ARCH}
-        SYSROOT_NAME=$SYSROOT_SUITE:$arch id=$SYSROOT_SUITE-$arch
+        [[ $value =~ ^([a-z][a-z-]*)(:([a-z0-9]+))?((\+[a-z0-9][a-z0-9.-]+)*)$ ]] ||
+            usage_error "LAB_SYSROOT is a folder with a / in its name, or a Debian release such as trixie, bookworm:arm64 or forky+python3-torch, not '$value'."
+        SYSROOT_SUITE=${BASH_REMATCH[1]} arch=${BASH_REMATCH[3]:-$HOST_ARCH} SYSROOT_MORE=${BASH_REMATCH[4]//+/,}
+        SYSROOT_NAME=$SYSROOT_SUITE:$arch${BASH_REMATCH[4]} id=$SYSROOT_SUITE-$arch${BASH_REMATCH[4]}
         SYSROOT=${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/rdma-wire-lab/$id
     fi
     use_arch "$arch" || [[ -z $SYSROOT ]] || usage_error "LAB_SYSROOT=$value: the guests' architecture is amd64 or arm64, not '$arch'."
@@ -55,7 +57,7 @@ sysroot_text() {
     if [[ -z $SYSROOT ]]; then
         printf "this machine's root (%s)" "$GUEST_ARCH"
     elif [[ -n $SYSROOT_SUITE ]]; then
-        printf 'Debian %s (%s)' "$SYSROOT_SUITE" "$GUEST_ARCH"
+        printf 'Debian %s (%s)%s' "$SYSROOT_SUITE" "$GUEST_ARCH" "${SYSROOT_MORE:+ with${SYSROOT_MORE//,/ }}"
     else
         printf '%s (%s)' "$SYSROOT" "$GUEST_ARCH"
     fi
@@ -93,9 +95,9 @@ make_sysroot() {
     done
     [[ ! -e $SYSROOT/etc/debian_version ]] || return 0 # made meanwhile
     MAKES_SYSROOT=1
-    say "creating a root of Debian $SYSROOT_SUITE for $GUEST_ARCH, once ($SYSROOT)"
+    say "creating a root of Debian $SYSROOT_SUITE${SYSROOT_MORE:+ with${SYSROOT_MORE//,/ }} for $GUEST_ARCH, once ($SYSROOT)"
     rm -rf --one-file-system "$new" "$new.tar"
-    bootstrap_command "$SYSROOT_SUITE" "$new.tar" "--architectures=$GUEST_ARCH" "--include=$(sysroot_packages)"
+    bootstrap_command "$SYSROOT_SUITE" "$new.tar" "--architectures=$GUEST_ARCH" "--include=$(sysroot_packages)$SYSROOT_MORE"
     interruptible bootstrap >"$log" 2>&1 ||
         die "mmdebstrap cannot create a root of Debian $SYSROOT_SUITE for $GUEST_ARCH: $(grep -m1 '^E:' "$log" || tail -n 1 "$log") ($log)."
     mkdir "$new"

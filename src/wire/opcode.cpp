@@ -135,7 +135,7 @@ constexpr bool is_strictly_ascending(std::span<const OpcodeInfo> rows) {
 }
 static_assert(is_strictly_ascending(table), "an opcode stands twice, or out of order");
 static_assert(is_strictly_ascending(dc_table) &&
-                  dc_table.back().value - dc_table.front().value + 1 == dc_table.size(),
+                  dc_table.front().value + dc_table.size() == dc_table.back().value + 1U,
               "DC's opcodes have no gap");
 
 constexpr std::uint8_t no_row = 0xff;

@@ -67,6 +67,18 @@ TEST_F(Sysroot, is_a_release_of_this_or_another_architecture) {
               "build/sysroot-bookworm-arm64 /state/bookworm-arm64\n");
 }
 
+TEST_F(Sysroot, is_a_release_with_further_packages) {
+    EXPECT_EQ(use("forky+python3-torch"),
+              "exit 0\namd64 forky:amd64+python3-torch "
+              "/cache/rdma-wire-lab/forky-amd64+python3-torch "
+              "build/sysroot-forky-amd64+python3-torch /state/forky-amd64+python3-torch\n");
+    EXPECT_EQ(
+        run("use_sysroot forky:arm64+gdb+strace; echo \"$SYSROOT_MORE, $(sysroot_text)\"").out,
+        ",gdb,strace, Debian forky (arm64) with gdb strace\n");
+    for (const char* wrong : {"forky+", "+gdb", "forky+gdb,strace", "forky+-o"})
+        EXPECT_EQ(use(wrong).rfind("exit 2\nlab: LAB_SYSROOT is a folder", 0), 0U) << wrong;
+}
+
 TEST_F(Sysroot, is_a_folder_with_the_architecture_of_its_programs) {
     program("env", x86_64);
     const std::string folder = fs::canonical(root_).string();
