@@ -1,9 +1,11 @@
 // Lesson 26, each other rank: asks rank 0 for its number, and trains.
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
+#include "forger.hpp"
 #include "training.hpp"
 #include "watch.hpp"
 
@@ -15,6 +17,7 @@ struct Options {
     std::uint64_t steps = 3;
     std::uint64_t late = 0;
     bool seed = false;
+    std::uint64_t forge = 0;  // 0: no
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
@@ -36,6 +39,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                             .steps = options.steps,
                             .timeout = options.client.timeout,
                             .late = std::chrono::milliseconds(options.late)};
+    // The attacker knows no more than what is written here: two addresses and a guess.
+    std::optional<lesson26::Forger> forger;
+    if (options.forge != 0) {
+        lesson09::require_lab(server);
+        forger.emplace(rdma::open_device_of(line.local()).gid.netdev(), line.local(), server,
+                       static_cast<std::uint32_t>(options.forge), log);
+    }
     const auto store = std::make_shared<lesson26::Member>(line);
     const auto context = lesson26::connect(job, store, line.local());
     store->done();
@@ -58,6 +68,9 @@ int main(int argc, char** argv) {
     command_line.number("--steps", options.steps, 1, 1000, "Steps of gradient descent");
     command_line.number("--late", options.late, 0, 60'000,
                         "Milliseconds that this rank takes longer to compute in step 2");
+    command_line.number("--forge", options.forge, 1, 0xffffff,
+                        "Also be an attacker, who forges the first chunk to the server's queue "
+                        "pair with this number, or one of the next three. In the lab only");
     command_line.flag("--seed", options.seed, "Call srand() with the time before Gloo starts");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));

@@ -160,6 +160,8 @@ void Perfetto::close(const Open& open, std::int64_t t_ns, std::string_view statu
                    {"sent", request.sent},
                    {"repeats", request.repeats},
                    {"naks", request.naks}};
+    if (request.chunk)
+        row["args"]["chunk"] = request.chunk->text();
     write(row);
 }
 

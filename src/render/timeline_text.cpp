@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "render/cause_text.hpp"
+#include "render/chunk_table.hpp"
 #include "render/work_request_table.hpp"
 #include "util/printable.hpp"
 
@@ -97,7 +98,7 @@ std::string TimelineText::summary(const timeline::Matcher& run, bool has_logs) {
                 "events and packets\n",
                 role, static_cast<double>(clock.shift()) / 1e6,
                 static_cast<double>(clock.uncertainty()) / 1e6);
-    return text + work_request_table(run);
+    return text + work_request_table(run) + chunk_table(run);
 }
 
 }  // namespace render

@@ -86,6 +86,9 @@ consteval auto make_rows() {
          {va, len, used, crc32, begins},
          "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
 
+        {"joined",
+         {rank, ranks, count, chunks, bytes},
+         "rank {rank} of {ranks}: {count} numbers in {chunks} chunks of {bytes} B"},
         {"collective", {iteration}, "iteration {iteration}: begins"},
         {"collective_end", {iteration}, "iteration {iteration}: all ranks have done their part"},
 

@@ -154,6 +154,8 @@ inline constexpr TextKey detail{"detail"}, opcode_name{"opcode_name"};
 // Lessons.
 inline constexpr TextKey end{"end"}, result{"result"}, why{"why"};
 inline constexpr NumberKey client{"client"};
+inline constexpr NumberKey rank{"rank"}, ranks{"ranks"}, count{"count"}, chunks{"chunks"};
+inline constexpr NumberKey bytes{"bytes"};
 
 }  // namespace key
 }  // namespace runlog

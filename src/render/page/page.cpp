@@ -77,7 +77,7 @@ util::Json row_or_none(const std::optional<std::size_t>& row) {
 
 util::Json requests_json(const Rows& rows, const FinishedRun& run) {
     util::Json all = util::Json::array();
-    for (const auto& [request, sender, row] : rows.requests()) {
+    for (const auto& [request, sender, row, chunk_row] : rows.requests()) {
         const std::int64_t own = run.shift_of(request->role) - rows.origin_ns();
         all.push_back({{"role", request->role},
                        {"side", rows.side_of(request->role)},
@@ -96,6 +96,13 @@ util::Json requests_json(const Rows& rows, const FinishedRun& run) {
                        {"repeats", request->repeats},
                        {"naks", request->naks},
                        {"row", row_or_none(row)}});
+        if (request->chunk)
+            all.back()["chunk"] = {{"text", request->chunk->text()},
+                                   {"number", request->chunk->number()},
+                                   {"rank", request->chunk->rank},
+                                   {"to", request->chunk->to()},
+                                   {"inbox", request->chunk->sent_before % 2},
+                                   {"row", row_or_none(chunk_row)}};
     }
     return all;
 }

@@ -112,7 +112,8 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
         ++left_out_.events;
         return;
     }
-    const auto row = static_cast<std::size_t>(kept_.packets + kept_.events++);
+    ++kept_.events;
+    const std::size_t row = row_++;
     const auto number = number_of(request);
     if (number >= 0 && event.is("post_send"))
         requests_[static_cast<std::size_t>(number)].row = row;
@@ -141,6 +142,8 @@ void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
         return;
     }
     const auto request_number = number_of(request);
+    if (request != nullptr && request->chunk)
+        begin_chunk(requests_[static_cast<std::size_t>(request_number)], request_number, row.t_ns);
     const int side = side_of(row);
     std::string text = single_spaced(packet_text_.line(packet, frame.bytes));
     if (side == others && !row.source.empty())
@@ -158,6 +161,17 @@ void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
         row.key ? std::int64_t{row.key->psn} : -1, payload, row.key && row.key->is_response));
     details_.add_text(details_of(packet, frame, number, most_payload(kept_.packets)));
     ++kept_.packets;
+    ++row_;
+}
+
+void Rows::begin_chunk(Request& request, std::int64_t number, std::int64_t t_ns) {
+    if (request.chunk_row)
+        return;
+    request.chunk_row = row_++;
+    const logged::Chunk& carried = *request.request->chunk;
+    rows_.add({0, since_first(t_ns), side_of(request.request->role), "chunk",
+               carried.text() + " · " + carried.contents(), number, 0});
+    details_.add(util::Json::array());
 }
 
 std::int64_t Rows::number_of(const timeline::WorkRequest* request) {
@@ -165,7 +179,7 @@ std::int64_t Rows::number_of(const timeline::WorkRequest* request) {
         return -1;
     const auto [entry, is_new] = numbers_.try_emplace(request, requests_.size());
     if (is_new)
-        requests_.push_back({request, sender_of(*request), std::nullopt});
+        requests_.push_back({request, sender_of(*request), std::nullopt, std::nullopt});
     return static_cast<std::int64_t>(entry->second);
 }
 

@@ -1,6 +1,8 @@
 // The rows of a page, in order, and the tables that they refer to.
 //
 //   an event   [0, t, side, name, text, request, notable]
+//   a chunk    the same, with the name "chunk": what a work request carries of a collective, before
+//              its first packet
 //   a packet   [1, t, side, kind, text, request, notable, frame, cause, seen,
 //               sender, psn, payload, is_response]
 //
@@ -72,6 +74,7 @@ class Rows : public timeline::RowVisitor {
         const timeline::WorkRequest* request = nullptr;
         std::size_t sender = 0;
         std::optional<std::size_t> row;
+        std::optional<std::size_t> chunk_row;
     };
     const std::vector<Request>& requests() const { return requests_; }
     /// Role and QPN.
@@ -89,6 +92,7 @@ class Rows : public timeline::RowVisitor {
 
   private:
     bool has_room() const;
+    void begin_chunk(Request& request, std::int64_t number, std::int64_t t_ns);
     std::int64_t since_first(std::int64_t t_ns);
     std::int64_t number_of(const timeline::WorkRequest* request);
     std::size_t sender_of(const timeline::WorkRequest& request);
@@ -101,6 +105,7 @@ class Rows : public timeline::RowVisitor {
     bool has_logs_;
     std::uint64_t most_packets_;
     Count kept_, left_out_;
+    std::size_t row_ = 0;  // the next one
     std::optional<std::int64_t> origin_ns_;
     std::optional<std::int64_t> first_packet_ns_;
     service::PacketText packet_text_;

@@ -153,8 +153,7 @@ runlog::Sges LoggedQueuePair::next_receive() {
 void Logs::learn(const Event& event) {
     if (event.is("driver"))
         return learn_driver(event);
-    if (event.is_one_of({"collective", "collective_end"}))
-        learn_collective(event);
+    collectives_.learn(event);
     std::int64_t& end = ends_.try_emplace(event.role, event.t_ns).first->second;
     end = std::max(end, event.t_ns);
     if (LoggedQueuePair* pair = pairs_.learn(event)) {
@@ -180,24 +179,6 @@ void Logs::learn(const Event& event) {
     }
     if (is_notice(event))
         notices_.push_back(with_state(event));
-}
-
-void Logs::learn_collective(const Event& event) {
-    constexpr std::size_t most = 65'536;
-    const auto step = event[key::iteration];
-    if (!step)
-        return;
-    if (event.is("collective")) {
-        if (collectives_.size() == most)
-            return;
-        last_collective_[event.role] = collectives_.size();
-        collectives_.push_back({*step, event, std::nullopt});
-    } else if (const auto last = last_collective_.find(event.role);
-               last != last_collective_.end()) {
-        Collective& one = collectives_[last->second];
-        if (one.step == *step && !one.took_ns)
-            one.took_ns = event.t_ns - one.began.t_ns;
-    }
 }
 
 // Of the driver's steps, a timer is the reason of a retransmission. Of many, the first are kept.

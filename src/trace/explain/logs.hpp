@@ -13,6 +13,7 @@
 #include "runlog/event.hpp"
 #include "trace/explain/cause.hpp"
 #include "trace/flow/host.hpp"
+#include "trace/logged/collectives.hpp"
 #include "trace/logged/objects.hpp"
 #include "wire/psn.hpp"
 
@@ -88,16 +89,9 @@ struct LoggedQueuePair : logged::QueuePair {
     std::deque<runlog::Sges> receives_;  // outstanding
 };
 
+using logged::Collective;
 using logged::Region;
 using logged::Told;
-
-/// A call that all ranks of a job make in a step, and that ends when all have (the events `collective`
-/// and `collective_end`).
-struct Collective {
-    std::uint64_t step = 0;
-    runlog::Event began;
-    std::optional<std::int64_t> took_ns;  ///< nullopt: it did not end
-};
 
 class Logs {
   public:
@@ -132,8 +126,7 @@ class Logs {
     const std::vector<runlog::Event>& notices() const { return notices_; }
     /// The first event of librdmacm of this type ("UNREACHABLE"), of any role; nullptr: none.
     const runlog::Event* cm_event(std::string_view type) const;
-    /// The first 65,536.
-    const std::vector<Collective>& collectives() const { return collectives_; }
+    const std::vector<Collective>& collectives() const { return collectives_.all(); }
     /// Returns whether a program of the role did not come to its own end: a signal or _exit(2) ended it, or
     /// it gave up (exit status other than 0).
     bool was_ended(const std::string& role) const;
@@ -171,15 +164,13 @@ class Logs {
     void learn_queue(const runlog::Event& event);
     void learn_destination(const runlog::Event& event, LoggedQueuePair& pair) const;
     void learn_driver(const runlog::Event& event);
-    void learn_collective(const runlog::Event& event);
     runlog::Event with_state(runlog::Event event) const;
 
     logged::QueuePairs<LoggedQueuePair> pairs_;
     logged::Regions regions_;
     std::vector<Told> told_;
     std::vector<runlog::Event> notices_;
-    std::vector<Collective> collectives_;
-    std::map<std::string, std::size_t> last_collective_;  // by role, an index
+    logged::Collectives collectives_;
     // By queue pair, in order: timers that expired, and the first packet sent after each.
     std::map<logged::Key, std::vector<std::pair<runlog::Event, std::optional<wire::Psn>>>> timers_;
     std::map<logged::Key, CompletionQueue> cqs_;

@@ -17,6 +17,7 @@ std::string other_role(const std::string& role) {
 const WorkRequest* Join::learn(const runlog::Event& event) {
     if (event.is_one_of({"post_send", "wc"}))
         return request_of(event);
+    collectives_.learn(event);
     const std::size_t made = pairs_.all().size();
     const logged::QueuePair* pair = pairs_.learn(event);
     if (const logged::Device* device = pairs_.devices().of(event)) {
@@ -48,7 +49,7 @@ const WorkRequest* Join::request_of(const runlog::Event& event) {
         begin_queue(queues);  // a log without its qp event
     if (event.is("wc"))
         return queues.back().complete(event);
-    const WorkRequest* request = queues.back().add(event, posts_);
+    const WorkRequest* request = queues.back().add(event, posts_, collectives_.learn(event));
     posts_ += request != nullptr;
     return request;
 }

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "runlog/event.hpp"
+#include "trace/logged/collectives.hpp"
 #include "trace/logged/objects.hpp"
 #include "trace/timeline/packet_key.hpp"
 #include "trace/timeline/packet_row.hpp"
@@ -38,9 +39,9 @@ namespace timeline {
 
 class Join {
   public:
-    /// Takes ready, post_send and wc events, and those of logged::QueuePairs, in order within each
-    /// log; ignores others. Returns the work request that the event posts or completes, or nullptr.
-    /// Valid until the next event.
+    /// Takes ready, post_send and wc events, and those of logged::QueuePairs and
+    /// logged::Collectives, in order within each log; ignores others. Returns the work request that
+    /// the event posts or completes, or nullptr. Valid until the next event.
     const WorkRequest* learn(const runlog::Event& event);
 
     /// Returns nullopt if no event so far explains the packet; a later call may succeed. The first
@@ -89,6 +90,7 @@ class Join {
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 
     logged::QueuePairs<> pairs_;
+    logged::Collectives collectives_;
     std::multimap<std::string, std::string> roles_;  // IP address -> role; one host may have both
     // QPNs of the peers by own QPN, and own QPNs by the peer's QPN, both in order of use.
     std::map<QpKey, std::vector<std::uint32_t>> peers_, senders_;

@@ -29,7 +29,8 @@ bool has_responses(std::string_view opcode) {
 
 }  // namespace
 
-const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t number) {
+const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t number,
+                                  const std::optional<logged::Chunk>& chunk) {
     auto first = post[key::psn_first];
     auto last = post[key::psn_last];
     const bool has_psns = first && last;
@@ -59,6 +60,9 @@ const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t numbe
     request.opcode = post[key::opcode];
     request.length = post[key::len].value_or(0);
     request.packets = static_cast<std::uint32_t>(((*last - *first) & psn_mask) + 1);
+    if (has_psns)
+        request.psn_first = wire::Psn(static_cast<std::uint32_t>(*first));
+    request.chunk = chunk;
     request.posted_ns = post.t_ns;
     return &posts_.emplace_back(std::move(added)).request;
 }

@@ -19,10 +19,11 @@ class SendQueue {
   public:
     bool has_posts() const { return !posts_.empty(); }
 
-    /// A post_send event; `number` becomes the number of its work request. Returns nullptr and
-    /// ignores the event if it has PSNs and earlier ones have offsets, or the other way round:
-    /// these count from different requests.
-    const WorkRequest* add(const runlog::Event& post, std::uint32_t number);
+    /// A post_send event; `number` becomes the number of its work request, and `chunk` what it
+    /// carries of a collective. Returns nullptr and ignores the event if it has PSNs and earlier
+    /// ones have offsets, or the other way round: these count from different requests.
+    const WorkRequest* add(const runlog::Event& post, std::uint32_t number,
+                           const std::optional<logged::Chunk>& chunk = {});
 
     /// Assigns a packet to the request that has its PSN. Returns nullopt and changes nothing if no
     /// request has it.

@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "trace/logged/collectives.hpp"
+#include "wire/psn.hpp"
+
 namespace timeline {
 
 /// Times are nanoseconds: by the poster's clock for program events, by the capture's for packets.
@@ -13,9 +16,11 @@ struct WorkRequest {
     std::string role;          // the poster
     std::uint32_t qpn = 0;
     std::uint64_t wr_id = 0;
-    std::string opcode;         // "RDMA_WRITE"
-    std::uint64_t length = 0;   // bytes
-    std::uint32_t packets = 0;  // PSNs of the request
+    std::string opcode;                  // "RDMA_WRITE"
+    std::uint64_t length = 0;            // bytes
+    std::uint32_t packets = 0;           // PSNs of the request
+    std::optional<wire::Psn> psn_first;  // nullopt: the log hides it
+    std::optional<logged::Chunk> chunk;  // of a collective, that it carries
 
     std::int64_t posted_ns = 0;                   // poster's clock
     std::optional<std::int64_t> completed_ns;     // poster's clock; of its own completion

@@ -233,6 +233,27 @@ TEST(PageRows, the_cause_of_a_packet_is_in_the_logs_or_else_in_its_comment) {
     EXPECT_EQ(values(rows.take_rows())[0][8], util::printable("client\twr 1"));
 }
 
+TEST(PageRows, a_chunk_of_a_collective_has_a_row_before_its_first_packet) {
+    timeline::WorkRequest request;
+    request.role = "server";
+    request.chunk = logged::Chunk{.all_reduce = 2, .sent_before = 3, .rank = 0, .ranks = 2};
+    Table table;
+    table.event(100, "server", "note");
+    table.packet(sample(0x06, 4), &request);
+    table.packet(sample(0x08, 4), &request);
+    table.event(3000, "client", "note");
+    const Json all = table.all();
+    ASSERT_EQ(all.size(), 5U);
+    EXPECT_EQ(all[1], Json({0, 900, 1, "chunk",
+                            "all_reduce 2 · step 2 · chunk 3 · rank 0 → 1 · complete", 0, 0}));
+    EXPECT_EQ(all[2][0], 1);
+    EXPECT_EQ(all[3][0], 1);
+    EXPECT_EQ(table.rows.requests().at(0).chunk_row, 1U);
+    EXPECT_EQ(table.rows.row_of_event("client", 3000), 4U);
+    EXPECT_EQ(table.rows.kept().events, 2U);
+    EXPECT_EQ(values(table.rows.take_details()).size(), 5U);
+}
+
 TEST(PageRows, rows_beyond_the_limit_are_counted_but_left_out) {
     Table table(two_hosts, 2);
     for (int i = 0; i < 3; ++i)

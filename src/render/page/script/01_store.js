@@ -20,7 +20,12 @@ function toRow(fields, index) {
         [row.frame, row.cause, row.seen, row.psns, row.psn, row.payload, row.isResponse] = fields.slice(7);
     row.isLink = !row.isPacket && text.startsWith("link: ");
     row.isDriver = !row.isPacket && kind === "driver";
-    row.searched = (row.isPacket ? `${row.text} ${row.cause} frame ${row.frame}` : row.text).toLowerCase();
+    // A chunk of a collective: text, then its end, from its first packet to its completion.
+    const { chunk, completed } = run.requests[request] ?? {};
+    row.isChunk = chunk?.row === index;
+    if (row.isChunk)
+        row.text += completed === null ? " · not completed" : ` · done ${duration(completed - t)} after its first packet`;
+    row.searched = `${row.text} ${row.isPacket ? `${row.cause} frame ${row.frame}` : ""} ${chunk?.text ?? ""}`.toLowerCase();
     return row;
 }
 

@@ -25,7 +25,7 @@ function kinOf(row) {
 }
 
 function eventDetail(row, fields) {
-    const request = row.request >= 0 && ["post_send", "wc"].includes(row.kind) ? run.requests[row.request] : null;
+    const request = row.request >= 0 && ["chunk", "post_send", "wc"].includes(row.kind) ? run.requests[row.request] : null;
     return el("div", { class: "detail" },
         el("p", {}, `${row.kind} of the ${writerOf(row)} at ${seconds(row.t)} s`),
         ...kinOf(row),

@@ -5,6 +5,7 @@
 const kinds = [
     { id: "link", text: "link's events", has: row => row.isLink },
     { id: "driver", text: "drivers' steps", has: row => row.isDriver },
+    { id: "chunk", text: "chunks of collectives", has: row => row.isChunk },
     { id: "client", text: "client's events", has: row => !row.isPacket && row.side === 0 },
     { id: "server", text: "server's events", has: row => !row.isPacket },
     { id: "cm", text: "connection", has: row => row.kind === "cm" },
@@ -200,7 +201,7 @@ const ladder = {
     render(row) {
         const element = el("div", { role: "row", "aria-level": 1 }, el("div", { class: "row" },
             el("span", { role: "gridcell", class: "cell time" }, seconds(row.t)),
-            row.isPacket ? this.packetCells(row) : this.eventCells(row)));
+            row.isChunk ? this.chunkCell(row) : row.isPacket ? this.packetCells(row) : this.eventCells(row)));
         element.classList.toggle("kin", this.isKin(row.index));
         element.title = row.isPacket ? `${row.text}${row.cause ? `  ← ${row.cause}` : ""}` : row.text;
         return element;
@@ -209,6 +210,10 @@ const ladder = {
     packetCells(row) {
         const cause = el("span", { class: "tag" }, ...this.marked(row.cause));
         return [this.arrow(row), el("span", { role: "gridcell", class: `cell ${["client", "server"][this.causeSide(row)]}` }, cause)];
+    },
+
+    chunkCell(row) {
+        return el("span", { role: "gridcell", class: "cell chunk" }, ...this.marked(row.text));
     },
 
     // The event in its host's lane or, if it is longer, in the lanes beside it, too: no word crosses a lifeline.

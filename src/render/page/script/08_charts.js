@@ -19,6 +19,7 @@ const charts = {
         this.packets = rows.filter(row => row.isPacket);
         timeView.start();
         this.tracks();
+        this.collectives();
         this.psns();
         new Plot(byId("throughput-plot"), "Throughput", () => this.throughput());
         const latency = this.latency();
@@ -35,20 +36,46 @@ const charts = {
         timeView.listeners.push(draw);
     },
 
+    // One bar for each rank and inbox, which takes one chunk after the other.
+    collectives() {
+        const most = 1000;
+        const bars = new Map();
+        for (const request of run.requests)
+            if (request.chunk?.row >= 0) {
+                const { rank, to, inbox } = request.chunk;
+                const name = `rank ${rank} → ${to}, inbox ${inbox}`;
+                bars.set(name, bars.get(name) ?? []).get(name).push(request);
+            }
+        byId("collectives-head").hidden = bars.size === 0;
+        const sorted = [...bars].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+        const draw = () => byId("collectives").replaceChildren(...sorted.map(([name, requests]) => {
+            const shown = requests.filter(({ seen, completed }) => seen < timeView.to && (completed ?? Infinity) > timeView.from);
+            return this.bar(requests[0].role, name, shown.slice(0, most).map(({ seen, completed, chunk }) =>
+                ({ from: seen, to: completed ?? Infinity, kind: "chunk", label: `${chunk.number}`, text: rows[chunk.row].text, row: chunk.row })));
+        }));
+        timeView.listeners.push(draw);
+    },
+
     track({ role, name, states }) {
+        return this.bar(role, name, states.map(({ t, state, detail, is_inferred: isInferred, row }, index) => ({
+            from: t, to: states[index + 1]?.t ?? Infinity, kind: state, label: state, row,
+            text: `${state} from ${seconds(t)} s${detail ? `: ${detail}` : ""}${isInferred ? "; inferred from the log" : ""}` })));
+    },
+
+    // A name, and its parts in the time shown; each leads to its row.
+    bar(role, name, parts) {
         const share = t => Math.max(0, Math.min(100, (t - timeView.from) / (timeView.to - timeView.from) * 100));
         const bar = el("div", { class: "bar" });
-        states.forEach(({ t, state, detail, is_inferred: isInferred, row }, index) => {
-            const [from, to] = [share(t), share(states[index + 1]?.t ?? Infinity)];
-            if (to <= from)
-                return;
-            const text = `${state} from ${seconds(t)} s${detail ? `: ${detail}` : ""}${isInferred ? "; inferred from the log" : ""}`;
-            const button = el("button", { type: "button", class: `s-${state}`, "aria-label": text, onclick: () => row >= 0 && ladder.show(row),
-                onpointermove: event => tip.show(text, event.clientX, event.clientY), onpointerleave: () => tip.hide() }, state);
-            button.style.left = `${from}%`;
-            button.style.width = `${to - from}%`;
+        for (const { from, to, kind, label, text, row } of parts) {
+            const [left, right] = [share(from), share(to)];
+            if (right <= left)
+                continue;
+            const button = el("button", { type: "button", class: `s-${kind}`, "aria-label": text, onclick: () => row >= 0 && ladder.show(row),
+                onpointermove: event => tip.show(text, event.clientX, event.clientY), onpointerleave: () => tip.hide() }, label);
+            button.style.left = `${left}%`;
+            button.style.width = `${right - left}%`;
             bar.append(button);
-        });
+        }
         return el("div", { class: "track" }, el("span", { class: `name ${role}`, title: name }, name), bar);
     },
 

@@ -101,7 +101,7 @@ const sections = {
     },
 
     log(role, side) {
-        const own = rows.filter(row => !row.isPacket && !row.isLink && row.side === side).map(row => row.index);
+        const own = rows.filter(row => !row.isPacket && !row.isLink && !row.isChunk && row.side === side).map(row => row.index);
         const box = byId(`${role}-log`);
         if (own.length === 0) {
             box.replaceWith(el("p", { class: "none" }, "No log."));
