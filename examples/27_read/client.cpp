@@ -1,4 +1,5 @@
-// Lesson 27, client: connects to the disk, calls read(), and compares what came.
+// Lesson 27, client: connects to the disk, or with --nfs mounts the folder, calls read(), and compares
+// what came.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -10,6 +11,7 @@
 
 #include "disk.hpp"
 #include "examples/common/program.hpp"
+#include "nfs.hpp"
 #include "util/check.hpp"
 #include "util/fd.hpp"
 
@@ -24,12 +26,14 @@ struct Options {
     std::uint64_t length = block;
     bool cached = false;
     bool write = false;
+    bool nfs = false;
 };
 
 /// The connection to the disk. The kernel keeps it, so the destructor must end it.
 class Controller {
   public:
     explicit Controller(const util::Address& server) {
+        lesson27::load_module("nvme-rdma");
         const util::Fd fabrics(CHECK_ERRNO(open("/dev/nvme-fabrics", O_RDWR | O_CLOEXEC)));
         const std::string wanted = fmt::format("transport=rdma,traddr={},trsvcid={},nqn={}",
                                                server.host(), server.port(), lesson27::subsystem);
@@ -74,9 +78,11 @@ struct Free {
     void operator()(char* memory) const { std::free(memory); }
 };
 
-int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+int run(Options options, runlog::Log& log, util::StopSignal& stop) {
+    options.client.port = lesson27::port(options.client.port, options.nfs);
     const util::Address server = options.client.resolve_server();
-    if (!options.cached && (options.offset % block != 0 || options.length % block != 0))
+    if (!options.cached && !options.nfs &&
+        (options.offset % block != 0 || options.length % block != 0))
         throw util::Error(
             fmt::format("without --cached, --offset and --length are multiples of {}.", block));
     if (options.offset + options.length > lesson27::disk_size)
@@ -84,11 +90,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
             fmt::format("the disk has {} bytes: --offset {} and --length {} go beyond "
                         "its end.",
                         lesson27::disk_size, options.offset, options.length));
-    lesson27::load_module("nvme-rdma");
 
     // 1. The connection: the kernel resolves, connects and creates queue pairs, as in lesson 01.
-    const Controller controller(server);
-    const std::string name = controller.device(stop, util::deadline_in(options.client.timeout));
+    std::optional<Controller> controller;
+    std::optional<lesson27::NfsMount> mounted;
+    std::string name = lesson27::NfsMount::file();
+    if (options.nfs)
+        mounted.emplace(server);
+    else
+        name = controller.emplace(server).device(stop, util::deadline_in(options.client.timeout));
 
     // 2. The call. Memory of this program, page by page, is where the data will arrive.
     const util::Fd disk(
@@ -98,6 +108,10 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const std::unique_ptr<char, Free> memory(
         static_cast<char*>(std::aligned_alloc(block, lesson27::disk_size)));
     const std::span bytes(memory.get(), options.length);
+    const std::size_t skipped = options.offset % lesson27::line;
+    std::vector<char> lines(skipped + options.length + lesson27::line);
+    lesson27::fill(lines, options.offset - skipped, options.write ? "new" : "disk");
+    const auto expected = std::span(lines).subspan(skipped, options.length);
     const auto call = [&](const char* what, auto function) {
         const auto began = util::Clock::now();
         const ssize_t done =
@@ -110,17 +124,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         log.event(what, {{"offset", options.offset}, {"bytes", done}, {"us", took.count()}});
     };
     if (options.write) {
-        lesson27::fill(bytes, options.offset, "new");
+        std::ranges::copy(expected, bytes.begin());
         call("write", [](auto... arguments) { return pwrite(arguments...); });
     }
     std::ranges::fill(bytes, 0);
     call("read", [](auto... arguments) { return pread(arguments...); });
 
     // 3. What came is what the disk has.
-    const std::size_t skipped = options.offset % lesson27::line;
-    std::vector<char> lines(skipped + options.length + lesson27::line);
-    lesson27::fill(lines, options.offset - skipped, options.write ? "new" : "disk");
-    const bool good = std::ranges::equal(bytes, std::span(lines).subspan(skipped, options.length));
+    const bool good = std::ranges::equal(bytes, expected);
     log.event("check", {{"verdict", good ? "good" : "bad"},
                         {"what", good ? "the bytes are those of the disk"
                                       : "the bytes are not those of the disk"}});
@@ -132,12 +143,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line("client", "Lesson 27, client: reads a disk of another host.");
     Options options;
-    options.client.port = 4420;
+    options.client.port = lesson27::nvme_port;
     command_line.add(options.client);
     command_line.number("--offset", options.offset, 0, lesson27::disk_size - 1,
                         "First byte to read");
     command_line.size("--length", options.length, 1, lesson27::disk_size, "Bytes to read");
     command_line.flag("--cached", options.cached, "Read through the kernel's page cache");
+    command_line.flag("--nfs", options.nfs,
+                      "A file by NFS over RDMA (port 20049) instead of a disk by NVMe");
     command_line.flag("--write", options.write, "Write these bytes first");
     return command_line.main(argc, argv,
                              [&](auto& log, auto& stop) { return run(options, log, stop); });

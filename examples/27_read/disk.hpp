@@ -21,6 +21,13 @@ constexpr const char* uuid = "524f4345-0000-4000-8000-000000000027";
 constexpr std::size_t line = 32;
 constexpr std::size_t disk_size = std::size_t{4} << 20;
 
+/// The port, unless you choose one. rocecap knows the service by it.
+constexpr std::uint16_t nvme_port = 4420;
+constexpr std::uint16_t nfs_port = 20049;
+constexpr std::uint16_t port(std::uint16_t chosen, bool nfs) {
+    return nfs && chosen == nvme_port ? nfs_port : chosen;
+}
+
 /// The bytes of the disk from `offset` on are text: each line names its own offset, a multiple of 32.
 inline void fill(std::span<char> bytes, std::uint64_t offset, const char* what = "disk") {
     for (std::size_t i = 0; i + line <= bytes.size(); i += line)
@@ -40,8 +47,8 @@ inline void write_file(const std::string& path, const std::string& text) {
 /// Throws util::Error if this program is not root's, or the kernel does not have the module.
 inline void load_module(const char* name) {
     if (geteuid() != 0)
-        throw util::Error("only root may set up a disk: run this program with sudo.");
-    if (std::system(fmt::format("modprobe {}", name).c_str()) != 0)
+        throw util::Error("only root may set up or mount a disk: run this program with sudo.");
+    if (std::system(fmt::format("modprobe --quiet {}", name).c_str()) != 0)
         throw util::Error(
             fmt::format("this kernel has no module {}: the lab's kernels have it; "
                         "lesson 00 names the package of your distribution.",

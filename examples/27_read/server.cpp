@@ -1,10 +1,11 @@
-// Lesson 27, server: offers a disk. All it does is to write the kernel's configuration; the kernel
-// listens, answers, and moves the data.
+// Lesson 27, server: offers a disk, or with --nfs a folder. All it does is to write the kernel's
+// configuration; the kernel listens, answers, and moves the data.
 #include <filesystem>
 #include <vector>
 
 #include "disk.hpp"
 #include "examples/common/program.hpp"
+#include "nfsd.hpp"
 
 namespace {
 
@@ -21,6 +22,7 @@ const std::string file = "/tmp/rdma-wire-lab.disk";
 class Target {
   public:
     explicit Target(const util::Address& address) {
+        lesson27::load_module("nvmet-rdma");
         if (!fs::exists(root))
             throw util::Error(
                 "/sys/kernel/config has no nvmet: mount it with 'sudo mount -t configfs config "
@@ -70,12 +72,24 @@ class Target {
     }
 };
 
-int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const util::Address address = options.address();
-    lesson27::load_module("nvmet-rdma");
-    const Target target(address);
+struct Options {
+    common::ServerOptions server{.local = {}, .port = lesson27::nvme_port};
+    bool nfs = false;
+};
+
+int run(Options options, runlog::Log& log, util::StopSignal& stop) {
+    options.server.port = lesson27::port(options.server.port, options.nfs);
+    const util::Address address = options.server.address();
+    std::optional<Target> target;
+    std::optional<lesson27::Nfsd> nfsd;
+    if (options.nfs)
+        nfsd.emplace(address.port());
+    else
+        target.emplace(address);
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-    static_cast<void>(util::wait_readable(-1, stop, std::nullopt));
+    while (util::wait_readable(nfsd ? nfsd->questions() : -1, stop, std::nullopt) ==
+           util::Ready::input)
+        nfsd->answer();
     log.note("stopped by a signal");
     return 0;
 }
@@ -83,10 +97,11 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("server",
-                                     "Lesson 27, server: offers a disk by NVMe over RDMA.");
-    common::ServerOptions options{.local = {}, .port = 4420};
-    command_line.add(options);
+    common::CommandLine command_line(
+        "server", "Lesson 27, server: offers a disk by NVMe over RDMA, or a folder by NFS.");
+    Options options;
+    command_line.add(options.server);
+    command_line.flag("--nfs", options.nfs, "A folder, by NFS over RDMA (port 20049)");
     return command_line.main(argc, argv,
                              [&](auto& log, auto& stop) { return run(options, log, stop); });
 }

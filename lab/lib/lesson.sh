@@ -78,15 +78,18 @@ lesson_file() {
 }
 
 # Sets SERVER_COMMAND and CLIENT_COMMAND, with the addresses in HOST_ADDRESS. The function's arguments are appended to those of the
-# lesson's lab.arguments, for each client: the last value of an option counts.
+# lesson's lab.arguments, for each client: the last value of an option counts. The server also gets those that lab.both lists.
 make_commands() {
-    local bind
+    local bind word
     local -a server_args more
     read -r -a server_args <<<"$LAB_SERVER_ARGS"
     read -r -a more <<<"$(lesson_file lab.arguments)"
     set -- "${more[@]}" "$@"
     bind=$(choice CAPTURE_BIND_IP "$CAPTURE_BIND_IP" "${HOST_ADDRESS[server]}")
     CLIENT_ARGUMENTS=("$@")
+    for word in "$@"; do
+        [[ " $(lesson_file lab.both) " != *" $word "* ]] || server_args+=("$word")
+    done
     if is_traced; then
         traced_command server "${server_args[@]}"
         SERVER_COMMAND=("${TRACED_COMMAND[@]}")

@@ -122,7 +122,7 @@ TEST(Samples, have_verdicts_that_no_other_command_contradicts) {
         const fs::path run = capture.parent_path();
         support::expect_verdicts_agree({run.string()});
         support::expect_verdicts_agree({capture.string()});
-        if (run.filename() == "27_read")
+        if (run.filename().string().starts_with("27"))
             continue;  // the queue pairs are the kernel's, and in no log
         for (const char* log : {"client.jsonl", "server.jsonl"})
             support::expect_verdicts_agree({capture.string(), "--log", (run / log).string()});

@@ -48,6 +48,9 @@ TEST(Upper, nfs_of_linux_is_what_tshark_sees) {
                      "rpc", 1600);
     expect_agreement(support::compare_with_tshark("tests/upper/captures/nfs4.pcapng", Allowed),
                      "nfs", 300);
+    expect_agreement(
+        support::compare_with_tshark("captures/samples/27nfs_read/annotated.pcapng", Allowed),
+        "rpc", 300);
 }
 
 TEST(Upper, iser_of_linux_is_what_tshark_sees) {
