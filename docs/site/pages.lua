@@ -118,13 +118,14 @@ local function count(packets)
   return packets == 1 and '1 packet' or packets .. ' packets'
 end
 
-local function add_run(all, run, problem)
+-- `run`: the folder of a run of the lesson.
+local function add_run(all, lesson, run, problem)
   local folder = 'captures/samples/' .. run
   local facts = facts_of(run, problem)
-  local title = 'Lesson ' .. run:match('^%d+') .. ': the reference run'
+  local title = 'Lesson ' .. lesson:match('^%d+') .. (run == lesson and ': the reference run' or ': another reference run')
   local blocks = pandoc.Blocks { Header(1, { Str(title) }) }
   blocks:insert(Para {
-    Link('The lesson', '../../../examples/' .. run .. '/README.md'), Str(' · recorded on ' .. facts.date .. ', kernel '),
+    Link('The lesson', '../../../examples/' .. lesson .. '/README.md'), Str(' · recorded on ' .. facts.date .. ', kernel '),
     Str(facts.kernel), Str(', by '), pandoc.Code(facts.command),
   })
   local texts, captures = {}, {}
@@ -156,7 +157,7 @@ local function add_run(all, run, problem)
     blocks:insert(Para(line))
     blocks:insert(frame('src', '', run))
   end
-  local page = { title = title, doc = pandoc.Pandoc(blocks), file = folder .. '/index.html', lesson = run, part = 'run' }
+  local page = { title = title, doc = pandoc.Pandoc(blocks), file = folder .. '/index.html', lesson = lesson, part = 'run' }
   add_folder(all, page, folder, texts)
   return facts
 end
@@ -190,7 +191,14 @@ function M.read(problem)
     if page.lesson then
       add_sources(all, page.lesson)
       all.files['examples/' .. page.lesson .. '/sources.html'] = { page = all[#all] }
-      add_links(page, add_run(all, page.lesson, problem))
+      add_links(page, add_run(all, page.lesson, page.lesson, problem))
+      -- Runs of a lesson with other arguments: 27nfs_read.
+      for _, path in ipairs(paths_of('captures/samples')) do
+        local run = path:match('^captures/samples/(' .. page.lesson:match('^%d+') .. '%l+_[^/]*)/run%.json$')
+        if run then
+          add_run(all, page.lesson, run, problem)
+        end
+      end
     end
   end
   add_sources(all, 'common')
