@@ -1,6 +1,6 @@
 # The 9p exports of this machine to a guest: the folders of programs and libraries of its root, the checkout, the folder of LAB_PROJECT,
-# its role's certificate, all read-only; and one folder that it may write. Root in a guest can mount all exports of its QEMU, so files that a guest must not read
-# are in no export.
+# its role's certificate, all read-only; and one folder that it may write. Root in a guest can mount all exports of its QEMU, so files that
+# a guest must not read are in no export.
 # shellcheck shell=bash
 
 # Files in /etc that programs and libraries need, without any that identify the users of this machine.
@@ -31,8 +31,8 @@ find_project() {
         PROJECT=
     elif [[ $PROJECT =~ ^/((dev|proc|sys)(/.*)?|bin|etc|lib[^/]*|run|sbin|tmp|usr|var)?$ ]]; then
         usage_error "LAB_PROJECT=$LAB_PROJECT is a folder of the system, which the guests have themselves: set it to your project's folder."
-    elif [[ ${HOME:-}/ == "$PROJECT"/* ]]; then
-        usage_error "LAB_PROJECT=$LAB_PROJECT contains your home folder, which the guests must not read: set it to your project's folder."
+    elif [[ ${HOME:-}/ == "$PROJECT"/* || $PROJECT =~ ^/(root|home(/[^/]*)?)$ ]]; then
+        usage_error "LAB_PROJECT=$LAB_PROJECT contains a home folder, which the guests must not read: set it to your project's folder."
     fi
 }
 

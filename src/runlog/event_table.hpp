@@ -214,8 +214,9 @@ consteval auto make_rows() {
 
         // The driver, by rocexray
         {"driver",
-         {step, qpn, opcode_name, dest_qpn, psn, icrc, opcode, wr_id, status},
-         "{step}[  {opcode_name} PSN {psn:6} to QP {dest_qpn:6}][, ICRC {icrc}][  {opcode}]"
+         {step, qpn, opcode_name, dest_qpn, psn, icrc, opcode, wr_id, status, records},
+         "{step}[  {records} steps before this one][  {opcode_name} PSN {psn:6} to QP "
+         "{dest_qpn:6}][, ICRC {icrc}][  {opcode}]"
          "[  wr {wr_id}][ {status}][  QP {qpn:6}]"},
 
         // The link emulator

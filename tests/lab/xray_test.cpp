@@ -46,7 +46,7 @@ std::vector<Packet> handled(const LabRun& run, const std::string& host, std::str
 std::size_t missed(const LabRun& run, const std::string& host) {
     std::size_t all = 0;
     for (const runlog::Event& event : support::events_of(run.file(host + "-driver.jsonl")))
-        if (event.name == "dropped")
+        if (event.name == "driver" && event.text("step") == "lost")
             all += event.number("records").value_or(0);
     return all;
 }

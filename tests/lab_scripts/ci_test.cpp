@@ -41,9 +41,14 @@ TEST(LabProject, is_no_folder_of_the_system_and_no_home_folder) {
         EXPECT_EQ(outcome.exit_code, 2) << folder;
         EXPECT_NE(outcome.err.find(" is a folder of the system"), std::string::npos) << folder;
     }
-    const auto outcome = project(home.str(), home.str() + "/user");
-    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
-    EXPECT_NE(outcome.err.find("contains your home folder"), std::string::npos) << outcome.err;
+    // Whoever uses the lab: also root, or a user of sudo.
+    for (const auto& [folder, user] : {std::pair(home.str(), home.str() + "/user"),
+                                       {"/home", "/root"},
+                                       {"/root", "/home/alice"}}) {
+        const auto outcome = project(folder, user);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find("contains a home folder"), std::string::npos) << outcome.err;
+    }
 }
 
 class CiReport : public testing::Test {

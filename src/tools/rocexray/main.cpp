@@ -205,7 +205,10 @@ class Tracing {
 
     void add_lost(std::uint64_t steps) {
         lost_ += steps;
-        output_.add({ns_of(CLOCK_REALTIME), role_, "dropped", {{runlog::key::records, steps}}});
+        output_.add({ns_of(CLOCK_REALTIME),
+                     role_,
+                     "driver",
+                     {{runlog::key::step, std::string("lost")}, {runlog::key::records, steps}}});
     }
 
     Output output_;
