@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 . "$LAB_ROOT/lab/lib/private.sh"
-for part in arch sysroot settings packages kernel vmlinux layer initramfs exports link qemu boot accel control; do
+for part in arch sysroot settings packages kernel debian_kernel vmlinux layer initramfs exports link qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
@@ -113,12 +113,9 @@ backend_up() {
     LAB_RUN=$(short_dir run)
     prepare_sysroot
     stop_if_told
-    find_kernel
-    unpack_kernel
-    stop_if_told
     make_layer
     stop_if_told
-    make_initramfs
+    find_kernels
     stop_if_told
     make_keys
     prepare_exports
@@ -153,7 +150,8 @@ vm_abandon() {
     fi
     vm_stop
     # Free the disk space of incomplete files. (The next `up` creates them from scratch in any case.)
-    rm -rf "$ROOT_STATE"/{initramfs.tree,initramfs.tree.base} "$ROOT_STATE"/*.new "$LAB_STATE"/*.new
+    remove_new_kernel
+    rm -rf "$ROOT_STATE"/{,kernels/*/}{initramfs.tree,initramfs.tree.base} "$ROOT_STATE"/*.new "$LAB_STATE"/*.new
     [[ -z ${MAKES_SYSROOT:-} ]] || rm -rf --one-file-system "$SYSROOT.new" "$SYSROOT.new.tar"
     exit "$status"
 }
@@ -180,6 +178,7 @@ guest_hosts() {
 
 guest_config() { # HOST
     local name
+    use_kernel_of "$1"
     local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_KERNEL]=$KERNEL_VERSION [GUEST_MTU]=$LAB_MTU
         [GUEST_SYSTEM]=$(system_folders) [GUEST_BUILD]=$SYSROOT_BUILD [GUEST_FOLDER]=$(guest_folder) [GUEST_CERTS]=$CERTS_DIR
         [GUEST_PROJECT]=$PROJECT
@@ -216,8 +215,8 @@ boot() {
         FAILED_HOST=$host
         await_guest "$host" "$deadline" "$2" || return 1
     done
-    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "LINK=$LAB_LINK" "KERNEL=$KERNEL_IMAGE" \
-        "SYSROOT=$SYSROOT_NAME" "PROJECT=$PROJECT" "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
+    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "LINK=$LAB_LINK" "KERNEL=$(kernels_wanted "${LAB_HOSTS[@]}")" \
+        "SYSROOT=$SYSROOT_NAME" "PROJECT=$PROJECT" "VERSION=$(kernels_text)" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
 }
 
 backend_down() {
@@ -235,6 +234,7 @@ backend_down() {
 backend_require_up() {
     vm_running || die "$VM_DOWN."
     check_asked_sysroot
+    check_asked_kernel
     check_project
     keep_link
     local host

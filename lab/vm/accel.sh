@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # The stored result is valid for this host kernel and this guest kernel.
-accel_key() { printf '%s %s' "$(uname -r)" "$KERNEL_VERSION"; }
+accel_key() { printf '%s %s' "$(uname -r)" "$(kernels_text)"; }
 
 boot_with_some_accelerator() {
     local known=

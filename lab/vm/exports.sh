@@ -86,7 +86,7 @@ make_own_dir() {
     give_to_qemu "$dir"
 }
 
-# open_exports HOST: sets EXPORTS to the options for QEMU. Each folder is opened here and passed as a descriptor, so that QEMU needs no
+# open_exports HOST: sets EXPORTS to the options for QEMU, after use_kernel_of HOST. Each folder is opened here and passed as a descriptor, so that QEMU needs no
 # access to its parent folders.
 open_exports() {
     local name

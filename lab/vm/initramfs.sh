@@ -4,8 +4,8 @@
 
 # Sets INITRAMFS.
 make_initramfs() {
-    local key tree=$ROOT_STATE/initramfs.tree
-    INITRAMFS=$ROOT_STATE/initramfs.cpio
+    local key tree=$KERNEL_STATE/initramfs.tree
+    INITRAMFS=$KERNEL_STATE/initramfs.cpio
     key="$KERNEL_MODULES $(stat -c %Y "$KERNEL_MODULES/modules.dep") $(cat "$LAB_ROOT"/lab/{guest/init,vm/initramfs.sh,vm/kernel.sh} | cksum) $(stat -c %Y "$ROOT_STATE/layer/.complete")"
     if [[ -s $INITRAMFS && -e $INITRAMFS.key && $(<"$INITRAMFS.key") == "$key" ]]; then
         return

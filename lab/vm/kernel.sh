@@ -1,6 +1,5 @@
-# The guests' kernel: LAB_KERNEL, otherwise a kernel of the guests' root if it has the modules, otherwise the distribution's full kernel
-# package, unpacked under build/lab/kernel (or the root's folder there) without root and without installing it.
-# Sets KERNEL_IMAGE, KERNEL_MODULES (the folder whose name is the version) and KERNEL_VERSION.
+# The guests' kernels: those of LAB_KERNEL; otherwise a kernel of the guests' root if it has the modules, otherwise the distribution's full
+# kernel package, unpacked under build/lab/kernel (or the root's folder there) without root and without installing it.
 # shellcheck shell=bash
 
 # The modules for a guest. rxe requests "crc32" from the kernel's crypto layer by name. Without one of the two crc32 modules, its only
@@ -10,21 +9,136 @@ GUEST_MODULE_NAMES=(virtio_pci virtio_net virtio_rng 9p 9pnet_virtio overlay crc
 # In kernel 6.16 and later, crc32 is a library; some kernels have it built in.
 GUEST_MODULES_OPTIONAL=' crc32_generic crc32_pclmul '
 
+# LAB_KERNEL is a list, separated by commas: KERNEL for all hosts, HOST=KERNEL for one. A KERNEL is the start of a version (6.12), a
+# Debian release (trixie-backports), a package (linux-image-…), the file of an image, a folder with boot/ and lib/modules/, or default.
+
+# check_kernels: exits if LAB_KERNEL or LAB_MODULES is invalid, or names a file that cannot be used.
+check_kernels() {
+    local entry kernel entries host
+    IFS=, read -ra entries <<<"$LAB_KERNEL"
+    for entry in "${entries[@]}"; do
+        kernel=$entry
+        if [[ $entry =~ ^[a-z]+[0-9]*= ]]; then
+            host=${entry%%=*}
+            [[ $host =~ ^(server|client([2-9]|1[0-5])?)$ ]] ||
+                usage_error "LAB_KERNEL=$LAB_KERNEL: '$host' is not a host: the hosts are server, client, client2 and so on."
+            ((${BASH_REMATCH[2]:-1} <= LAB_CLIENTS)) ||
+                usage_error "LAB_KERNEL=$LAB_KERNEL is for $host, and the lab has $LAB_CLIENTS client(s): set LAB_CLIENTS."
+            kernel=${entry#*=}
+        fi
+        if [[ $kernel == */* ]]; then
+            [[ -r $kernel ]] || die "LAB_KERNEL=$LAB_KERNEL: $kernel cannot be read."
+            [[ -d $kernel || -n $LAB_MODULES ]] ||
+                usage_error "LAB_KERNEL=$LAB_KERNEL is a kernel image: set LAB_MODULES to its folder /lib/modules/VERSION."
+        elif [[ ! $kernel =~ ^([0-9]+\.[0-9][A-Za-z0-9.+~-]*|linux-image-[a-z0-9.+~-]+|[a-z][a-z-]*)$ ]]; then
+            usage_error "LAB_KERNEL is a version such as 6.12, a Debian release, a package linux-image-…, or a path with a /; for one host server=6.12. '$entry' is none of these."
+        fi
+    done
+    [[ -z $LAB_MODULES || $LAB_KERNEL == */* ]] || usage_error "LAB_MODULES is for a kernel image: set LAB_KERNEL to its path."
+    [[ -z $LAB_MODULES || -d $LAB_MODULES ]] || die "LAB_MODULES=$LAB_MODULES is not a folder."
+}
+
+# kernel_wanted HOST: prints the kernel that LAB_KERNEL asks for; the last entry for the host counts.
+kernel_wanted() {
+    local entry kernel=default entries
+    IFS=, read -ra entries <<<"$LAB_KERNEL"
+    for entry in "${entries[@]}"; do
+        if [[ $entry == "$1="* ]]; then
+            kernel=${entry#*=}
+        elif [[ ! $entry =~ ^[a-z0-9]+= ]]; then
+            kernel=$entry
+        fi
+    done
+    if [[ $kernel == */* ]]; then realpath -m -- "$kernel"; else printf %s "$kernel"; fi
+}
+
+# kernels_wanted HOST...: prints what LAB_KERNEL asks for, in the form of vm.state.
+kernels_wanted() {
+    local host text=''
+    for host; do
+        text+="${text:+,}$host=$(kernel_wanted "$host")"
+    done
+    printf %s "$text"
+}
+
+# check_asked_kernel: exits if the running guests have other kernels than LAB_KERNEL asks for.
+check_asked_kernel() {
+    [[ -z $LAB_KERNEL || $(kernels_wanted "${LAB_HOSTS[@]}") == "$(state_value KERNEL)" ]] ||
+        die "the guests run kernel $(state_value VERSION), but LAB_KERNEL=$LAB_KERNEL is requested: run LAB_KERNEL=$LAB_KERNEL lab/lab up first."
+}
+
+# find_kernels: finds the kernel of each host, and creates the files to boot it. use_kernel_of HOST then sets
+#   KERNEL_MODULES   the folder whose name is the version
+#   KERNEL_VERSION
+#   BOOT_IMAGE       what QEMU starts
+#   INITRAMFS
+find_kernels() {
+    local host
+    KERNELS=()
+    for host in "${LAB_HOSTS[@]}"; do
+        find_kernel "$(kernel_wanted "$host")"
+        stop_if_told
+        unpack_kernel
+        make_initramfs
+        KERNELS[$host]=$KERNEL_MODULES$'\n'$BOOT_IMAGE$'\n'$INITRAMFS
+    done
+}
+declare -gA KERNELS=()
+
+use_kernel_of() { # HOST
+    { read -r KERNEL_MODULES && read -r BOOT_IMAGE && read -r INITRAMFS; } <<<"${KERNELS[$1]}"
+    KERNEL_VERSION=${KERNEL_MODULES##*/}
+}
+
+# kernels_text: prints the version of the guests' kernel, or of each guest's.
+kernels_text() {
+    local host text=''
+    for host in "${LAB_HOSTS[@]}"; do
+        use_kernel_of "$host"
+        [[ "$text " != *" $KERNEL_VERSION "* ]] || continue
+        text+="${text:+, $host} $KERNEL_VERSION"
+    done
+    text=${text# }
+    [[ $text != *,* ]] || text="server $text"
+    printf %s "$text"
+}
+
+# find_kernel KERNEL: sets KERNEL_IMAGE, KERNEL_MODULES, KERNEL_VERSION, and KERNEL_STATE, the folder for its files.
 find_kernel() {
-    if [[ -n $LAB_KERNEL$LAB_MODULES ]]; then
-        named_kernel
-    elif ! host_kernel && ! cached_kernel; then
-        download_kernel
-        cached_kernel || die "the kernel package has no rdma_rxe module: see $ROOT_STATE/kernel."
+    if [[ $1 == default ]]; then
+        if ! host_kernel && ! cached_kernel; then
+            download_kernel
+            cached_kernel || die "the kernel package has no rdma_rxe module: see $ROOT_STATE/kernel."
+        fi
+        KERNEL_STATE=$ROOT_STATE
+        return
+    fi
+    if [[ $1 == */* ]]; then
+        kernel_at "$1"
+    else
+        debian_kernel "$1"
+    fi
+    KERNEL_STATE=$ROOT_STATE/kernels/$KERNEL_VERSION
+    mkdir -p "$KERNEL_STATE"
+}
+
+# kernel_at PATH: uses the image there with the modules of LAB_MODULES, or the kernel of the file system there.
+kernel_at() {
+    MISSING_MODULE=
+    if [[ -d $1 ]]; then
+        kernel_below "$1" ||
+            die "LAB_KERNEL=$1 has no kernel for a guest: it needs boot/vmlinuz-VERSION and lib/modules/VERSION${MISSING_MODULE:+ with the module $MISSING_MODULE}."
+    else
+        use_kernel "$1" "$(realpath "$LAB_MODULES")" ||
+            die "LAB_MODULES=$LAB_MODULES lacks the module $MISSING_MODULE (it must be a /lib/modules/VERSION folder, with depmod run)."
     fi
 }
 
-named_kernel() {
-    [[ -n $LAB_KERNEL && -n $LAB_MODULES ]] || usage_error "set LAB_KERNEL and LAB_MODULES together, or neither."
-    [[ -r $LAB_KERNEL ]] || die "LAB_KERNEL=$LAB_KERNEL cannot be read."
-    [[ -d $LAB_MODULES ]] || die "LAB_MODULES=$LAB_MODULES is not a folder."
-    use_kernel "$(realpath "$LAB_KERNEL")" "$(realpath "$LAB_MODULES")" ||
-        die "LAB_MODULES=$LAB_MODULES lacks the module $MISSING_MODULE (it must be a /lib/modules/VERSION folder, with depmod run)."
+# finish_kernel ROOT VERSION: makes unpacked packages a root that kernel_below can use.
+finish_kernel() {
+    # depmod reads lib/modules; newer versions read usr/lib/modules.
+    ln -s usr/lib "$1/lib"
+    depmod -b "$1" "$2"
 }
 
 # A kernel of the guests' root needs no download. On Ubuntu, only root can read the kernel images.
@@ -32,14 +146,17 @@ host_kernel() { kernel_below "$SYSROOT"; }
 
 cached_kernel() { kernel_below "$ROOT_STATE/kernel"; }
 
-# kernel_below ROOT: uses the first kernel of that file system that has all modules. The image is in /boot or, in Debian's packages
-# since Linux 7, in the folder of the modules.
+# is_version VERSION START: whether the version is START or continues it: 6.12.107+deb13 is 6.12, and not 6.1.
+is_version() { [[ $1 == "$2" || $1 == "$2"[.+~-]* ]]; }
+
+# kernel_below ROOT [START]: uses the first kernel of that file system that has all modules, and a version that starts so. The image is in
+# /boot or, in Debian's packages since Linux 7, in the folder of the modules.
 kernel_below() {
     local modules image
     for modules in "$1"/lib/modules/*/; do
         modules=$(realpath -- "$modules" 2>/dev/null) || continue
         for image in "$1/boot/vmlinuz-${modules##*/}" "$modules/vmlinuz"; do
-            if [[ -r $image ]] && use_kernel "$image" "$modules"; then
+            if [[ -r $image ]] && is_version "${modules##*/}" "${2:-${modules##*/}}" && use_kernel "$image" "$modules"; then
                 return 0
             fi
         done
@@ -81,17 +198,20 @@ download_kernel() {
     fi
     rm -rf "$ROOT_STATE/kernel.new" "$ROOT_STATE/kernel"
     unpack_packages "$ROOT_STATE/kernel.new" "$debs"/linux-*.deb
-    # depmod reads lib/modules; newer versions read usr/lib/modules.
-    ln -s usr/lib "$ROOT_STATE/kernel.new/lib"
-    depmod -b "$ROOT_STATE/kernel.new" "${KERNEL_PACKAGE#linux-image-}"
+    finish_kernel "$ROOT_STATE/kernel.new" "${KERNEL_PACKAGE#linux-image-}"
     mv "$ROOT_STATE/kernel.new" "$ROOT_STATE/kernel"
     rm -f "$debs"/linux-*.deb
 }
 
-# Sets KERNEL_PACKAGES to KERNEL_PACKAGE and the packages of the same version with the files that it lacks.
+# Sets KERNEL_PACKAGES to the packages of the distribution's kernel.
 find_kernel_packages() {
-    local name
     find_kernel_package
+    add_kernel_parts
+}
+
+# Sets KERNEL_PACKAGES to KERNEL_PACKAGE and the packages of the same version with the files that it lacks.
+add_kernel_parts() {
+    local name
     KERNEL_PACKAGES=("$KERNEL_PACKAGE")
     # Debian since Linux 7: the image is in linux-binary, the list of built-in modules in linux-base. Ubuntu: rdma_rxe is in
     # linux-modules-extra, since 25.04 in linux-modules.

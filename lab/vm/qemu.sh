@@ -104,7 +104,7 @@ find_features() {
 # qemu_user ACCEL: sets QEMU_AS to the prefix of QEMU's command: its processes cannot gain privileges, and root becomes a user who owns
 # no other files.
 qemu_user() {
-    local groups=(--clear-groups) keep=
+    local groups=(--clear-groups) keep='' images=() host
     QEMU_AS=(setpriv --no-new-privs)
     ((EUID == 0)) || return 0
     [[ $1 != kvm ]] || groups=(--groups "$(stat -c %g /dev/kvm)")
@@ -114,8 +114,12 @@ qemu_user() {
         QEMU_AS=(setpriv --no-new-privs)
         return
     fi
+    for host in "${LAB_HOSTS[@]}"; do
+        use_kernel_of "$host"
+        images+=("$BOOT_IMAGE")
+    done
     # This user has the access rights of "others" to the checkout.
-    if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" ${PROJECT:+"$PROJECT"} "$BOOT_IMAGE" || (($(umask) & 05)); then
+    if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" ${PROJECT:+"$PROJECT"} "${images[@]}" || (($(umask) & 05)); then
         keep=,+dac_read_search
         say "other users may not read all of $LAB_ROOT${PROJECT:+, $PROJECT} or the kernel (or your umask, $(umask), makes new files unreadable): QEMU keeps the right to read all files"
     fi
@@ -174,6 +178,7 @@ run_qemu() {
     local host=$1 console kernel initrd
     shift
     close_inherited
+    use_kernel_of "$host"
     open_exports "$host"
     exec {console}>>"$(guest_console "$host")" {kernel}<"$BOOT_IMAGE" {initrd}<"$INITRAMFS"
     cd "$LAB_RUN/link" || exit

@@ -15,6 +15,7 @@ check_settings() {
     check_number LAB_BOOT_SECONDS 1 86400
     check_number LAB_KVM_SECONDS 1 86400
     (use_sysroot "$LAB_SYSROOT") || exit
+    check_kernels
     find_project
 }
 
@@ -43,7 +44,7 @@ settings_changed() {
         wanted=LAB_$name
         wanted=${!wanted}
         if [[ $name == KERNEL && -n $wanted ]]; then
-            wanted=$(realpath -m -- "$wanted")
+            wanted=$(kernels_wanted "${LAB_HOSTS[@]}")
         elif [[ $name == SYSROOT && -n $wanted ]]; then
             wanted=$(use_sysroot "$wanted" && printf %s "$SYSROOT_NAME")
         elif [[ $name == PROJECT ]]; then

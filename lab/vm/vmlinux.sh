@@ -3,10 +3,10 @@
 # (PVH).
 # shellcheck shell=bash
 
-# Sets BOOT_IMAGE to an ELF file below LAB_STATE, or to the compressed image if it has no PVH entry or an unknown format.
+# Sets BOOT_IMAGE to an ELF file in KERNEL_STATE, or to the compressed image if it has no PVH entry or an unknown format.
 unpack_kernel() {
     local key
-    BOOT_IMAGE=$ROOT_STATE/vmlinux
+    BOOT_IMAGE=$KERNEL_STATE/vmlinux
     key="$(realpath -- "$KERNEL_IMAGE") $(stat -Lc '%s %Y' -- "$KERNEL_IMAGE") $(cksum <"$LAB_ROOT/lab/vm/vmlinux.sh")"
     if [[ ! -e $BOOT_IMAGE.key || $(<"$BOOT_IMAGE.key") != "$key" ]]; then
         rm -f "$BOOT_IMAGE" "$BOOT_IMAGE.key"

@@ -1,0 +1,44 @@
+// LAB_KERNEL in the lab: hosts with different kernels, in guests of their own.
+#include <gtest/gtest.h>
+
+#include "support/lab.hpp"
+
+namespace kernels_test {
+
+using namespace std::chrono_literals;
+
+class Kernels : public testing::Test {
+  protected:
+    static support::Argv environment(const std::string& kernels) {
+        return {"LAB_STATE=build/lab-kernels", "LAB_RUNS=build/lab-kernels/runs",
+                "LAB_KERNEL=" + kernels};
+    }
+    void SetUp() override {
+        if (support::run({"bash", "-c", "command -v mmdebstrap"}).exit_code != 0)
+            GTEST_SKIP() << "mmdebstrap is not installed";
+    }
+    void TearDown() override { support::run({"lab/lab", "down"}, environment("")); }
+};
+
+TEST_F(Kernels, of_two_series_speak_with_each_other) {
+    const auto kernels = environment("6.12,client=7.3");
+    // Fetches both the first time.
+    const auto up = support::run({"lab/lab", "up"}, kernels, 20min);
+    ASSERT_EQ(up.exit_code, 0) << up.all();
+    for (const auto& [host, series] : {std::pair{"server", "6.12."}, {"client", "7.3"}}) {
+        const auto uname = support::run({"lab/lab", "exec", host, "--", "uname", "-r"}, kernels);
+        EXPECT_EQ(uname.out.rfind(series, 0), 0U) << uname.all();
+    }
+    const auto capture = support::run({"lab/lab", "capture", "01"}, kernels, 3min);
+    EXPECT_EQ(capture.exit_code, 0) << capture.all();
+    EXPECT_NE(capture.err.find("13 packets captured, 0 dropped"), std::string::npos)
+        << capture.all();
+
+    const auto again = support::run({"lab/lab", "up"}, kernels);
+    EXPECT_NE(again.err.find("already up"), std::string::npos) << again.all();
+    const auto other = support::run({"lab/lab", "run", "01"}, environment("6.1"));
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_NE(other.err.find("but LAB_KERNEL=6.1 is requested"), std::string::npos) << other.all();
+}
+
+} // namespace kernels_test
