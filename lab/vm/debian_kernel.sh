@@ -109,7 +109,7 @@ choose_kernel() {
 download_kernel_to() {
     local names KERNEL_PACKAGE KERNEL_PACKAGES
     mkdir "$1"
-    cd "$1"
+    cd "$1" || return
     names=$(kernel_packages)
     # 6.12 of linux-image-6.12.107+deb13-amd64.
     sed -E 's/^linux-image-([0-9]+\.[0-9]+).*/\1/' <<<"$names" | uniq >series
