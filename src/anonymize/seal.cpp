@@ -125,6 +125,12 @@ std::optional<std::uint32_t> same_mistake(const Subject& subject, std::uint32_t 
         case IcrcHint::Kind::SourceAddress:
         case IcrcHint::Kind::DestinationAddress:
             return icrc_with_address(subject, hint);
+        case IcrcHint::Kind::HeadersTwice: {
+            const wire::Trail& trail = subject.packet.trail;
+            const std::size_t begin = trail.find(Header::Bth).begin;
+            return wire::icrc_with_headers_twice(
+                right, subject.frame.subspan(begin, trail.find(Header::Icrc).begin - begin));
+        }
         case IcrcHint::Kind::Unmasked:
         case IcrcHint::Kind::SourcePort:
             break;

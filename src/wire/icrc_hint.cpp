@@ -225,9 +225,20 @@ Found rewritten_port(const WrongIcrc& wrong, Known /*known*/) {
                     .port = static_cast<std::uint16_t>(wrong.packet().udp->src_port ^ change)};
 }
 
+Found headers_twice(const WrongIcrc& wrong, Known /*known*/) {
+    const Packet& packet = wrong.packet();
+    if (packet.opcode == nullptr || packet.opcode->operation != Operation::Flush)
+        return std::nullopt;
+    const std::size_t size = packet.udp->length - Udp::size - icrc_size;
+    const util::Bytes headers{packet.payload.data() - size, size};
+    if (icrc_with_headers_twice(*packet.icrc->computed, headers) != *packet.icrc->value)
+        return std::nullopt;
+    return IcrcHint{.kind = IcrcHint::Kind::HeadersTwice};
+}
+
 // The least probable by chance are first.
 constexpr auto hypotheses = std::to_array<Found (*)(const WrongIcrc&, Known)>(
-    {without_end, unmasked, rewritten_address, rewritten_port});
+    {headers_twice, without_end, unmasked, rewritten_address, rewritten_port});
 
 std::string bytes_text(std::uint8_t count) {
     return count == 1 ? "one byte" : fmt::format("{} bytes", count);
@@ -254,6 +265,18 @@ std::optional<IcrcHint> icrc_hint(const Packet& packet, std::span<const IpAddres
     return std::nullopt;
 }
 
+std::uint32_t icrc_with_headers_twice(std::uint32_t icrc, util::Bytes headers) {
+    return __builtin_bswap32(extended(__builtin_bswap32(icrc), headers));
+}
+
+bool is_damaged(const Packet& packet) {
+    if (packet.malformed)
+        return true;
+    return packet.icrc && packet.icrc->status == IcrcStatus::Bad &&
+           (packet.icrc->hint == nullptr ||
+            packet.icrc->hint->kind != IcrcHint::Kind::HeadersTwice);
+}
+
 std::string IcrcHint::text() const {
     switch (kind) {
         case Kind::Early:
@@ -266,6 +289,8 @@ std::string IcrcHint::text() const {
             return "right with source address " + wire::text(address);
         case Kind::DestinationAddress:
             return "right with destination address " + wire::text(address);
+        case Kind::HeadersTwice:
+            return "right with its headers counted twice";
         case Kind::SourcePort:
             break;
     }
@@ -285,6 +310,9 @@ std::string_view IcrcHint::cause() const {
         case Kind::DestinationAddress:
             return "with another destination address: a device on the path may have rewritten it "
                    "(NAT)";
+        case Kind::HeadersTwice:
+            return "with its headers counted twice, as Soft-RoCE counts those of a FLUSH: another "
+                   "Soft-RoCE takes it, an adapter drops it";
         case Kind::SourcePort:
             break;
     }

@@ -19,6 +19,7 @@ struct IcrcHint {
         SourceAddress,       ///< it covers `address`: something rewrote the address (NAT)
         DestinationAddress,  ///< the same
         SourcePort,          ///< it covers `port`
+        HeadersTwice,  ///< it covers the headers from the BTH on a second time (Soft-RoCE's FLUSH)
     };
 
     Kind kind{};
@@ -28,7 +29,8 @@ struct IcrcHint {
     IpAddress address{};
 
     /// "right with UDP source port 49152", "right with source address 192.0.2.2", "right one byte
-    /// earlier, before the padding", "right with unmasked traffic class, flow label".
+    /// earlier, before the padding", "right with unmasked traffic class, flow label", "right with its
+    /// headers counted twice".
     std::string text() const;
     /// After "right": "with another UDP source port: a mirror or capture driver may have changed
     /// it".
@@ -38,10 +40,20 @@ struct IcrcHint {
     friend auto operator<=>(const IcrcHint&, const IcrcHint&) = default;
 };
 
+/// The ICRC that Soft-RoCE sends with a FLUSH instead of `icrc`: its table of opcodes has no place for
+/// a FLUSH's payload, so it takes all headers for payload, and covers them a second time
+/// (rxe_opcode.c; measured with Linux 6.12 and 7.3). `headers`: from the BTH to the ICRC. Both values
+/// are in the form of compute_icrc's result.
+std::uint32_t icrc_with_headers_twice(std::uint32_t icrc, util::Bytes headers);
+
 /// Returns the first change that makes a bad ICRC right; nullopt if it is not bad, or if none does.
 /// `known`: addresses that may have been rewritten. The cost is bounded by their number. One in
 /// 65536 packets that are corrupted elsewhere has a source port by chance; the other kinds have at
 /// most 2 chances in 2^32 for each address, and 40 for all others.
 std::optional<IcrcHint> icrc_hint(const Packet& packet, std::span<const IpAddress> known = {});
+
+/// Whether the packet's receiver must drop it: it is malformed, or its ICRC is wrong. A FLUSH of
+/// Soft-RoCE is not: its receiver is a Soft-RoCE, too, which takes it.
+bool is_damaged(const Packet& packet);
 
 }  // namespace wire

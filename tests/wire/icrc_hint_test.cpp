@@ -159,6 +159,26 @@ TEST(IcrcHint, finds_an_icrc_without_or_before_the_padding) {
     }
 }
 
+TEST(IcrcHint, knows_how_soft_roce_counts_a_flush) {
+    // Captured with Linux 6.12.118.
+    const auto captured = wire_test::from_hex(
+        "525400000201 525400000202 0800 45000040845940004011 3250c0000202c0000201"
+        "e91c12b7002c0000 1c00ffff00000017805087c5 00000001 00007ffc045272a0000004ce00000018"
+        "c80ae1f1");
+    EXPECT_EQ(text(captured), "right with its headers counted twice");
+    auto packet = wire::decode(captured, LinkType::Ethernet);
+    EXPECT_TRUE(wire::is_damaged(packet)) << "without its hint";
+    const auto found = hint(captured);
+    packet.icrc->hint = &*found;
+    EXPECT_FALSE(wire::is_damaged(packet));
+
+    for (std::size_t at = 42 + 12; at < captured.size(); ++at) {
+        auto frame = captured;
+        frame[at] ^= std::byte{0x10};
+        EXPECT_EQ(text(frame), "none") << at;
+    }
+}
+
 TEST(IcrcHint, does_not_explain_other_damage) {
     const auto whole = sample(Network::Ipv4, 64);
     for (std::size_t at = 42 + 12; at < whole.size(); ++at) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "wire/icrc_hint.hpp"
+
 namespace conformance {
 
 void Checker::begin(std::int64_t t_ns) {
@@ -16,8 +18,7 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
     begin(t_ns);
     const auto key = flow::StreamKey::of(packet);
     ObservedPacket seen = observe(frame, t_ns, packet);
-    const bool damaged =
-        packet.malformed || (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad);
+    const bool damaged = wire::is_damaged(packet);
     if (key)
         count(side, *key, packet, damaged);
     if (side == LinkSide::Ingress) {

@@ -1,5 +1,6 @@
 // A capture at one point: the models take each packet as it comes.
 #include "trace/conformance/checker.hpp"
+#include "wire/icrc_hint.hpp"
 
 namespace conformance {
 namespace {
@@ -19,8 +20,7 @@ void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wir
     if (!key)
         return;
     ObservedPacket seen = observe(frame, t_ns, packet);
-    const bool damaged =
-        packet.malformed || (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad);
+    const bool damaged = wire::is_damaged(packet);
     for (const auto side : {LinkSide::Ingress, LinkSide::Egress})
         count(side, *key, packet, damaged);
     if (seen.opcode == nullptr) {

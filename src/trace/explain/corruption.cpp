@@ -69,6 +69,12 @@ class WrongIcrcs {
     // Empty: that of the code.
     std::string advice_for(const Damaged& explained) const {
         std::set<std::string> pairs;
+        const auto is_of_flush = [](const auto& one) {
+            return one.first->kind == wire::IcrcHint::Kind::HeadersTwice;
+        };
+        if (std::ranges::all_of(explained.hints, is_of_flush))
+            return "Nothing between two Soft-RoCE devices. With an adapter, do not use FLUSH: READ "
+                   "the last byte of the WRITE instead.";
         for (const auto& [hint, is_request] : explained.hints)
             if (is_of_address(*hint))
                 pairs.insert(fmt::format("{} and {}", wire::text(hint->address),

@@ -28,8 +28,7 @@ Seen Seen::of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet
               .p_key = packet.bth->p_key,
               .ip_id = packet.ipv4 ? packet.ipv4->id : std::uint16_t{0},
               .ack_req = packet.bth->a,
-              .is_damaged =
-                  packet.malformed || (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad),
+              .is_damaged = wire::is_damaged(packet),
               .is_marked = has_congestion_mark(packet)};
     seen.hop_limit = packet.ipv4   ? packet.ipv4->ttl
                      : packet.ipv6 ? packet.ipv6->hop_limit
@@ -63,7 +62,7 @@ std::string Seen::text() const {
         line += fmt::format("  va {:#x} rkey {:#010x}, {} B", va, rkey, dmalen);
     else if (payload != 0)
         line += fmt::format("  {} B", payload);
-    if (is_damaged)
+    if (is_damaged || hint != nullptr)
         line += hint != nullptr ? "  ICRC wrong, " + hint->text() : "  ICRC wrong";
     return line;
 }
