@@ -6,6 +6,7 @@
 #include "cmp_swap.hpp"
 #include "examples/common/tracer.hpp"
 #include "fetch_add.hpp"
+#include "flush.hpp"
 #include "refused.hpp"
 
 namespace {
@@ -19,6 +20,7 @@ struct Options {
     std::uint64_t adds = 4;
     std::uint64_t bids = 2;
     std::uint64_t in_flight = 2;
+    bool flush = false;
 };
 
 // Throws util::Error unless each number from 0 was found exactly once.
@@ -62,7 +64,16 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     log.note("trying a key without the right to atomics");
     lesson13::be_refused(options.client, Key::WithoutAtomics, 0, IBV_WC_REM_ACCESS_ERR, log, stop);
 
-    // 5. The final values. The server reads them, too.
+    // 5. An ATOMIC WRITE and a FLUSH, if the device has them.
+    if (options.flush) {
+        constexpr std::uint64_t stamp = 42;
+        lesson13::write_and_flush(options.client, stamp, log, stop);
+        if (lesson13::read(clients.front(), offsetof(Words, stamp), log) != stamp)
+            throw util::Error("the stamp is not what the ATOMIC WRITE wrote.");
+        log_good(log, "the stamp is written, and flushed to memory");
+    }
+
+    // 6. The final values. The server reads them, too.
     const std::uint64_t counter = lesson13::read(clients.front(), offsetof(Words, counter), log);
     const std::uint64_t maximum = lesson13::read(clients.front(), offsetof(Words, maximum), log);
     log.event("words", {{"counter", counter}, {"maximum", maximum}});
@@ -91,6 +102,8 @@ int main(int argc, char** argv) {
                         "Bids of each client for the maximum");
     command_line.number("--in-flight", options.in_flight, 1, 128,
                         "Outstanding FETCH_ADDs of each client");
+    command_line.flag("--flush", options.flush,
+                      "Also an ATOMIC WRITE and a FLUSH (Soft-RoCE: from Linux 6.2 on)");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -2,8 +2,12 @@
 // executes the atomics one by one; this program only reads the words at the end.
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "examples/common/cm_server.hpp"
 #include "examples/common/tracer.hpp"
@@ -12,13 +16,13 @@
 
 namespace {
 
-// What all clients share: the words and two keys for them. Created for the first client, destroyed
+// What all clients share: the words and the keys for them. Created for the first client, destroyed
 // with the last. Throws util::Error if the device does not support atomics.
 struct SharedWords {
     ibv_device_attr device;
     rdma::Pd pd;
     lesson13::Words words;
-    rdma::Mr mr, mr_without_atomics;
+    rdma::Mr mr, mr_without_atomics, mr_with_flush;
     rdma::Cq cq;  // stays empty: no atomic of a client completes at the server
 
     // REMOTE_ATOMIC is a separate right. Like REMOTE_WRITE it requires LOCAL_WRITE (ibv_reg_mr(3)).
@@ -33,6 +37,32 @@ struct SharedWords {
               IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))),
           cq(CHECK_PTR(ibv_create_cq(context, 1, nullptr, nullptr, 0))) {
         lesson13::log_device(context, device, log);
+    }
+
+    // Registers the words with the right to FLUSH, and tries whether they are persistent memory.
+    void register_for_flush(runlog::Log& log) {
+        constexpr int rights =
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | lesson13::access_flush_global;
+        if (!mr_with_flush)
+            mr_with_flush.reset(CHECK_PTR(ibv_reg_mr(pd.get(), &words, sizeof words, rights)));
+        const rdma::Mr persistent{
+            ibv_reg_mr(pd.get(), &words, sizeof words, rights | lesson13::access_flush_persistent)};
+        log.note(persistent ? "the words are in persistent memory"
+                            : fmt::format("ibv_reg_mr with FLUSH_PERSISTENT failed: {}. The words "
+                                          "are in ordinary memory",
+                                          strerrorname_np(errno)));
+    }
+
+    rdma::Mr& of(lesson13::Key key) {
+        switch (key) {
+            case lesson13::Key::WithAtomics:
+                return mr;
+            case lesson13::Key::WithoutAtomics:
+                return mr_without_atomics;
+            case lesson13::Key::WithFlush:
+                return mr_with_flush;
+        }
+        throw util::Error("the connection request asks for an unknown key.");
     }
 
     // Logs the words as this host's CPU reads them.
@@ -53,7 +83,7 @@ struct Session {
 };
 
 // 2. On a connection request: a queue pair, and the capability for the words.
-void accept(Session& session, const SharedWords& shared, const rdma_conn_param& request,
+void accept(Session& session, SharedWords& shared, const rdma_conn_param& request,
             const Options& options, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
     ibv_qp_init_attr init{
@@ -64,12 +94,14 @@ void accept(Session& session, const SharedWords& shared, const rdma_conn_param& 
     CHECK_ERRNO(rdma_create_qp(id, shared.pd.get(), &init));
     session.qp.reset(id);
 
-    const auto* key = static_cast<const lesson13::Key*>(request.private_data);
-    const bool is_without = request.private_data_len > 0 && *key == lesson13::Key::WithoutAtomics;
-    const rdma::Capability capability{
-        .va = reinterpret_cast<std::uintptr_t>(&shared.words),
-        .length = sizeof shared.words,
-        .rkey = (is_without ? shared.mr_without_atomics : shared.mr)->rkey};
+    const auto key = request.private_data_len > 0
+                         ? *static_cast<const lesson13::Key*>(request.private_data)
+                         : lesson13::Key::WithAtomics;
+    if (key == lesson13::Key::WithFlush)
+        shared.register_for_flush(log);
+    const rdma::Capability capability{.va = reinterpret_cast<std::uintptr_t>(&shared.words),
+                                      .length = sizeof shared.words,
+                                      .rkey = shared.of(key)->rkey};
     const auto bytes = capability.serialize();
 
     // responder_resources: READs and atomics of the client in flight, whose results this side

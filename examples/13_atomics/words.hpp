@@ -1,4 +1,4 @@
-// Lesson 13, both sides: the memory that all clients share, the two keys that grant access to it,
+// Lesson 13, both sides: the memory that all clients share, the keys that grant access to it,
 // and how many READs and atomics a device and a connection support in flight.
 #pragma once
 
@@ -18,10 +18,16 @@ namespace lesson13 {
 struct Words {
     alignas(8) std::uint64_t counter = 0;
     std::uint64_t maximum = 0;
+    std::uint64_t stamp = 0;  // of an ATOMIC WRITE (flush.hpp)
 };
 
-/// The same memory is registered twice. A client selects one of the keys in its connection request.
-enum class Key : std::uint8_t { WithAtomics, WithoutAtomics };
+/// The same memory is registered twice, and a third time for a client that asks for FLUSH. A client
+/// selects one of the keys in its connection request.
+enum class Key : std::uint8_t { WithAtomics, WithoutAtomics, WithFlush };
+
+// The header of Debian 12 has no names for these rights (ibv_reg_mr(3), bits 8 and 9).
+constexpr int access_flush_global = 1 << 8;
+constexpr int access_flush_persistent = 1 << 9;
 
 /// Returns the device's attributes. Throws util::Error if it does not support atomics.
 inline ibv_device_attr query_device(ibv_context* context) {

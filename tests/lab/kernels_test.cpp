@@ -9,9 +9,9 @@ using namespace std::chrono_literals;
 
 class Kernels : public testing::Test {
   protected:
-    static support::Argv environment(const std::string& kernels) {
+    static support::Argv environment(const std::string& kernels, const std::string& root = "/") {
         return {"LAB_STATE=build/lab-kernels", "LAB_RUNS=build/lab-kernels/runs",
-                "LAB_KERNEL=" + kernels};
+                "LAB_KERNEL=" + kernels, "LAB_SYSROOT=" + root};
     }
     void SetUp() override {
         if (support::run({"bash", "-c", "command -v mmdebstrap"}).exit_code != 0)
@@ -41,4 +41,4 @@ TEST_F(Kernels, of_two_series_speak_with_each_other) {
     EXPECT_NE(other.err.find("but LAB_KERNEL=6.1 is requested"), std::string::npos) << other.all();
 }
 
-} // namespace kernels_test
+}  // namespace kernels_test

@@ -136,4 +136,18 @@ TEST_F(Lesson13, an_odd_address_and_a_missing_right_are_refused_and_change_nothi
     support::expect_every_packet_joined(run);
 }
 
+// The lab's machine has Debian 12, whose libibverbs has no FLUSH, or a newer one, whose kernel has it.
+TEST_F(Lesson13, a_system_without_flush_says_so) {
+    const LabRun run = support::capture("13", {}, {"--flush"});
+    const auto* error = LabRun::find(run.client, "error");
+    if (run.outcome.exit_code == 0) {
+        EXPECT_EQ(error, nullptr);
+        return;
+    }
+    ASSERT_NE(error, nullptr);
+    EXPECT_NE(error->text("text").find("run LAB_SYSROOT=trixie lab/lab up, and this again."),
+              std::string::npos)
+        << error->text("text");
+}
+
 }  // namespace lesson13_test
