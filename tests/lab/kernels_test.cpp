@@ -1,6 +1,7 @@
 // LAB_KERNEL in the lab: hosts with different kernels, in guests of their own.
 #include <gtest/gtest.h>
 
+#include "lab/lesson14_checks.hpp"
 #include "support/lab.hpp"
 
 namespace kernels_test {
@@ -41,4 +42,17 @@ TEST_F(Kernels, of_two_series_speak_with_each_other) {
     EXPECT_NE(other.err.find("but LAB_KERNEL=6.1 is requested"), std::string::npos) << other.all();
 }
 
-} // namespace kernels_test
+// Lesson 14, part 5: Soft-RoCE has on-demand paging since Linux 6.16.
+TEST_F(Kernels, of_6_18_has_on_demand_paging) {
+    const auto kernel = environment("6.18");
+    const auto up = support::run({"lab/lab", "up"}, kernel, 20min);
+    ASSERT_EQ(up.exit_code, 0) << up.all();
+    const auto outcome =
+        support::run({"lab/lab", "exec", "client", "--", "build/examples/14_registration_cost/main",
+                      "--odp", "--run-log", "-"},
+                     kernel, 3min);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.all();
+    lesson14_test::expect_on_demand_paging(lesson14_test::events_of(outcome));
+}
+
+}  // namespace kernels_test
