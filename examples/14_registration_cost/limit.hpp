@@ -15,8 +15,9 @@
 
 namespace lesson14 {
 
-// Must run last: after a process has changed its capabilities, the kernel rejects its ibv_post_send
-// on devices opened before (drivers/infiniband/core/uverbs_main.c, ib_safe_file_access).
+// After a process has changed its capabilities, the kernel rejects its ibv_post_send on devices
+// opened before (drivers/infiniband/core/uverbs_main.c, ib_safe_file_access): parts that run later
+// must open the device again.
 inline void meet_the_limit(const Host& host) {
     // 1. Set a limit of 256 KiB and make it apply.
     constexpr std::uint64_t allowed = 256 << 10;

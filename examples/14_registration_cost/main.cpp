@@ -8,6 +8,7 @@
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
 #include "limit.hpp"
+#include "odp.hpp"
 #include "rdma/device.hpp"
 #include "sizes.hpp"
 #include "windows.hpp"
@@ -18,7 +19,7 @@ using namespace lesson14;
 
 struct Options {
     std::string device;
-    bool sizes = false, cache = false, windows = false, limit = false;
+    bool sizes = false, cache = false, windows = false, limit = false, odp = false;
     std::uint64_t most = 0;  // 0: depends on the available memory
     std::uint64_t repeats = 9;
     std::string csv;
@@ -56,10 +57,6 @@ void try_windows(const Host& host, const Options& options) {
         try_type_2(host);
     else
         host.log.note("this device has no memory windows of type 2B: no peer can invalidate a key");
-    host.log.note(
-        (attributes.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0
-            ? "this device has on-demand paging: IBV_ACCESS_ON_DEMAND pins nothing"
-            : "this device has no on-demand paging: memory that it accesses must be pinned");
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
@@ -82,7 +79,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(context.get()))};
     const Host host{context.get(), pd.get(), {.gid = *gid}, log, stop};
 
-    const bool all = !options.sizes && !options.cache && !options.windows && !options.limit;
+    const bool all =
+        !options.sizes && !options.cache && !options.windows && !options.limit && !options.odp;
     if (all || options.sizes) {
         log.note("1. sizes: the cost of a registration");
         measure_sizes(host, options);
@@ -101,6 +99,10 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         log.note("4. limit: the largest amount of registered memory");
         meet_the_limit(host);
     }
+    if (all || options.odp) {
+        log.note("5. odp: on-demand paging, memory that is registered but not pinned");
+        page_on_demand(host);
+    }
     host.check_stop();
     return 0;
 }
@@ -110,14 +112,16 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line("mr_cost",
                                      "Lesson 14: measures the cost and the limit of memory "
-                                     "registration, and three ways to reduce "
-                                     "the cost:\na cache, huge pages, memory windows.");
+                                     "registration, and four ways to reduce "
+                                     "the cost:\na cache, huge pages, memory windows, on-demand "
+                                     "paging.");
     Options options;
     command_line.text("--device", options.device, "Use this RDMA device (default: the first)");
     command_line.flag("--sizes", options.sizes, "Run this part: the cost of a registration");
     command_line.flag("--cache", options.cache, "Run this part: a cache of registrations");
     command_line.flag("--windows", options.windows, "Run this part: memory windows");
     command_line.flag("--limit", options.limit, "Run this part: the locked-memory limit");
+    command_line.flag("--odp", options.odp, "Run this part: on-demand paging");
     command_line.size("--most", options.most, smallest, std::uint64_t{1} << 40,
                       "Largest size (default: 1 GiB, at most a quarter of the available memory)");
     command_line.number("--repeats", options.repeats, 1, 1000,

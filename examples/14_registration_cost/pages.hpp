@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -48,7 +49,10 @@ class Pages {
         if (backing != Backing::hugetlb)
             madvise(first_, length_, backing == Backing::small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     }
-    ~Pages() { munmap(map_, mapped_); }
+    ~Pages() {
+        if (map_ != nullptr)
+            munmap(map_, mapped_);
+    }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
     Pages(Pages&&) = delete;
@@ -69,6 +73,13 @@ class Pages {
             util::throw_system_error(errno, "mmap");
     }
 
+    /// Unmaps the pages now. bytes() keeps the address.
+    void unmap() {
+        if (munmap(map_, mapped_) != 0)
+            util::throw_system_error(errno, "munmap");
+        map_ = nullptr;
+    }
+
   private:
     std::size_t length_;
     std::size_t mapped_;
@@ -76,16 +87,26 @@ class Pages {
     std::byte* first_;
 };
 
-/// Returns the number of bytes of this process in transparent huge pages.
-inline std::uint64_t bytes_in_huge_pages() {
-    std::ifstream lines("/proc/self/smaps_rollup");
+/// Returns the value of a line "NAME: 123 kB" of /proc/self/FILE in bytes; 0 if there is none.
+inline std::uint64_t bytes_in(const std::string& file, std::string_view name) {
+    std::ifstream lines("/proc/self/" + file);
     for (std::string word; lines >> word;) {
         std::uint64_t kib = 0;
-        if (word == "AnonHugePages:" && lines >> kib)
+        if (word == name && lines >> kib)
             return kib * 1024;
         lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     }
     return 0;
+}
+
+/// Returns the number of bytes of this process in transparent huge pages.
+inline std::uint64_t bytes_in_huge_pages() {
+    return bytes_in("smaps_rollup", "AnonHugePages:");
+}
+
+/// Returns the number of bytes that devices have pinned for this process. Each registration counts.
+inline std::uint64_t pinned_memory() {
+    return bytes_in("status", "VmPin:");
 }
 
 /// Returns true if the kernel provides transparent huge pages on request.

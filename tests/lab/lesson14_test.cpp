@@ -3,10 +3,10 @@
 #include <fstream>
 #include <map>
 #include <random>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
+#include "lab/lesson14_checks.hpp"
 #include "support/step_checks.hpp"
 
 namespace lesson14_test {
@@ -14,27 +14,12 @@ namespace lesson14_test {
 const std::string program = "build/examples/14_registration_cost/main";
 constexpr std::uint64_t mib = 1 << 20;
 
-std::vector<runlog::Event> events_of(const support::Outcome& outcome) {
-    std::vector<runlog::Event> log;
-    std::istringstream lines(outcome.out);
-    for (std::string line; std::getline(lines, line);)
-        if (auto event = runlog::from_json(line))
-            log.push_back(std::move(*event));
-    return log;
-}
-
 std::vector<runlog::Event> run(const support::Argv& more = {}) {
     support::Argv command{program, "--run-log", "-"};
     command.insert(command.end(), more.begin(), more.end());
     const auto outcome = support::exec("client", command);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     return events_of(outcome);
-}
-
-bool has_note(const std::vector<runlog::Event>& log, std::string_view text) {
-    return std::ranges::any_of(support::LabRun::all(log, "note"), [&](const auto& note) {
-        return note.text("text").find(text) != std::string_view::npos;
-    });
 }
 
 // Returns the hits of a cache with LRU replacement under a Zipf distribution, calculated
@@ -196,8 +181,19 @@ TEST_F(Lesson14, its_log_has_each_registration_and_each_window) {
 TEST_F(Lesson14, a_part_runs_alone) {
     const auto log = run({"--limit"});
     EXPECT_NE(support::LabRun::find(log, "memlock"), nullptr);
-    for (const char* other : {"registration", "mr_cache", "mw"})
+    for (const char* other : {"registration", "mr_cache", "mw", "odp_reg"})
         EXPECT_EQ(support::LabRun::find(log, other), nullptr) << other;
+}
+
+TEST_F(Lesson14, on_demand_paging_pins_nothing_and_follows_munmap_or_is_missing) {
+    const auto log = run({"--odp"});
+    if (has_note(log,
+                 "this device has no on-demand paging, which Soft-RoCE has since Linux 6.16")) {
+        for (const char* event : {"odp_reg", "odp_write", "odp_unmap", "odp_place"})
+            EXPECT_EQ(support::LabRun::find(log, event), nullptr) << event;
+        return;
+    }
+    expect_on_demand_paging(log);
 }
 
 TEST_F(Lesson14, an_ordinary_user_measures_as_far_as_the_limit_goes) {
