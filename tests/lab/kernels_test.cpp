@@ -1,8 +1,13 @@
 // LAB_KERNEL in the lab: hosts with different kernels, in guests of their own.
+#include <algorithm>
+#include <set>
+#include <sstream>
+
 #include <gtest/gtest.h>
 
 #include "lab/lesson14_checks.hpp"
 #include "support/lab.hpp"
+#include "support/lesson24_checks.hpp"
 
 namespace kernels_test {
 
@@ -67,6 +72,90 @@ TEST_F(Kernels, since_6_2_have_flush) {
          {"RC ATOMIC WRITE", "RC FLUSH", "right with its headers counted twice",
           "ibv_reg_mr with FLUSH_PERSISTENT failed: EINVAL", "the stamp is written, and flushed"})
         EXPECT_NE(capture.out.find(line), std::string::npos) << line;
+}
+
+// What `cluster` of lesson 24 could leave on its machine.
+support::Outcome left(const support::Argv& kernel) {
+    const std::string list = "ip netns list; rdma link; ip -o link | grep -e veth -e bridge -e l24";
+    const std::string processes = "; ps ax | grep '[r]endezvous/'";
+    return support::run({"lab/lab", "exec", "client", "--", "bash", "-c", list + processes},
+                        kernel);
+}
+
+// Each rank is a program in a network namespace, with its own device.
+TEST_F(Kernels, let_a_cluster_run_in_network_namespaces_of_one_host) {
+    const auto kernel = environment("7.3");
+    const auto up = support::run({"lab/lab", "up"}, kernel, 20min);
+    ASSERT_EQ(up.exit_code, 0) << up.all();
+    const auto before = left(kernel);
+    const auto run = support::run(
+        {"lab/lab", "exec", "client", "--", "examples/24_rendezvous/cluster", "--ranks", "4"},
+        kernel, 5min);
+    ASSERT_EQ(run.exit_code, 0) << run.all();
+    EXPECT_EQ(left(kernel).out, before.out);
+    EXPECT_NE(run.err.find("84 WRITEs are on the wire, 24 of them between ranks 1 to 3"),
+              std::string::npos)
+        << run.all();
+    for (const char* rank : {"0", "1", "2", "3"})
+        EXPECT_NE(run.out.find(std::string("good: rank ") + rank + " has the 32 sums of 4 ranks'"),
+                  std::string::npos)
+            << run.all();
+
+    const std::string says = "everything of this run: ";
+    const auto place = run.err.find(says);
+    ASSERT_NE(place, std::string::npos) << run.all();
+    std::string dir;
+    std::istringstream(run.err.substr(place + says.size())) >> dir;
+    std::vector<std::vector<runlog::Event>> logs;
+    for (const char* role : {"server", "client", "client2", "client3"})
+        logs.push_back(support::events_of(dir + '/' + role + ".jsonl"));
+    support::expect_barriers_held(logs, 4, 8);
+
+    // The ring's WRITEs of ranks 0 to 3, each to the next one, over the bridge.
+    const auto lines = support::run({"build/rocecap", "decode", "--where", "bth.opcode == 11",
+                                     "--fields", "ip.src,ip.dst", dir + "/wire.pcapng"});
+    std::set<std::string> pairs;
+    std::istringstream text(lines.out);
+    for (std::string line; std::getline(text, line);)
+        pairs.insert(line);
+    for (const char* pair : {"198.51.100.1\t198.51.100.2", "198.51.100.2\t198.51.100.3",
+                             "198.51.100.3\t198.51.100.4", "198.51.100.4\t198.51.100.1"})
+        EXPECT_TRUE(pairs.contains(pair)) << lines.all();
+
+    // rocecap reads the run like any other, and finds the verbs call of each packet.
+    const auto timeline = support::run({"build/rocecap", "timeline", "--color=never", dir});
+    EXPECT_EQ(timeline.exit_code, 0) << timeline.all();
+    EXPECT_NE(timeline.out.find("client2 → client3  RC RDMA WRITE Only with Immediate"),
+              std::string::npos)
+        << timeline.out;
+
+    // A signal in the middle of a run.
+    support::Process running({"lab/lab", "exec", "client", "--", "bash", "-c",
+                              "examples/24_rendezvous/cluster & read -r; kill -TERM $!; wait $!"},
+                             kernel, support::Input::held_open);
+    ASSERT_TRUE(running.await("rank 0 is ready", 1min));
+    running.close_input();
+    const auto stopped = running.wait(1min);
+    EXPECT_EQ(stopped.exit_code, 143) << stopped.all();
+    EXPECT_NE(stopped.err.find("interrupted"), std::string::npos) << stopped.all();
+    EXPECT_EQ(left(kernel).out, before.out);
+}
+
+TEST_F(Kernels, without_soft_roce_in_namespaces_are_named_by_the_cluster) {
+    const auto kernel = environment("6.1");
+    const auto up = support::run({"lab/lab", "up"}, kernel, 20min);
+    ASSERT_EQ(up.exit_code, 0) << up.all();
+    const auto before = left(kernel);
+    const auto run =
+        support::run({"lab/lab", "exec", "client", "--", "examples/24_rendezvous/cluster"}, kernel);
+    EXPECT_EQ(run.exit_code, 1) << run.all();
+    EXPECT_NE(run.err.find("cluster: Soft-RoCE does not work in network namespaces with this "
+                           "kernel, 6.1."),
+              std::string::npos)
+        << run.all();
+    EXPECT_NE(run.err.find("LAB_KERNEL=7.3 lab/lab up"), std::string::npos) << run.all();
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.all();
+    EXPECT_EQ(left(kernel).out, before.out);
 }
 
 }  // namespace kernels_test
