@@ -1,7 +1,7 @@
 // Connections that were not established, from the events that the programs received and the calls that they
 // made: without the connection manager's messages.
 #include <algorithm>
-#include <tuple>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -59,16 +59,31 @@ void waiting(const Whole& whole, Causes& causes) {
     }
 }
 
+// Of a connection that was established, only the DisconnectRequest can be without response.
+std::string no_answer(const Whole& whole, const runlog::Event& unreachable) {
+    const bool was_established =
+        std::ranges::any_of(whole.logs.notices(), [&](const runlog::Event& event) {
+            return event.is("cm_event") && event[key::cm_type] == "ESTABLISHED" &&
+                   event.role == unreachable.role && event[key::id] == unreachable[key::id] &&
+                   event.t_ns < unreachable.t_ns;
+        });
+    return was_established ? "the peer did not respond to the DisconnectRequest."
+                           : "the peer did not respond to the ConnectRequest.";
+}
+
 }  // namespace
 
 void explain_connection_events(const Whole& whole, const Listeners& listeners, Causes& causes) {
-    for (const auto& [type, code, text] :
-         {std::tuple{"UNREACHABLE", Code::CmNoAnswer,
-                     "the peer did not respond to the ConnectRequest."},
-          {"ADDR_ERROR", Code::WrongGid,
-           "the address could not be resolved: no host has it, or no RDMA device leads to it."}})
-        if (const runlog::Event* event = whole.logs.cm_event(type))
-            add_fatal(causes, code, Certainty::Likely, text, event->role).add(evidence(*event));
+    if (const runlog::Event* event = whole.logs.cm_event("UNREACHABLE"))
+        add_fatal(causes, Code::CmNoAnswer, Certainty::Likely, no_answer(whole, *event),
+                  event->role)
+            .add(evidence(*event));
+    if (const runlog::Event* event = whole.logs.cm_event("ADDR_ERROR"))
+        add_fatal(
+            causes, Code::WrongGid, Certainty::Likely,
+            "the address could not be resolved: no host has it, or no RDMA device leads to it.",
+            event->role)
+            .add(evidence(*event));
     if (const runlog::Event* event = whole.logs.cm_event("REJECTED"))
         rejected(listeners, *event, causes);
     if (causes.empty())

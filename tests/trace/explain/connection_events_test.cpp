@@ -33,6 +33,17 @@ wrong-gid likely, fatal
 )"),
                                          std::pair("ESTABLISHED", "")));
 
+TEST_F(Manager, tells_a_disconnect_request_from_a_connect_request_without_response) {
+    event("ESTABLISHED");
+    event("UNREACHABLE");
+    EXPECT_EQ(causes(), R"(
+cm-no-answer likely, fatal
+  client
+  the peer did not respond to the DisconnectRequest.
+  client log: cm_event  UNREACHABLE
+)");
+}
+
 // The reason is in the event's status; those of datagram services are other codes.
 TEST_F(Manager, shows_the_reason_of_a_rejection_without_a_capture) {
     const auto rejected = [this](int status) {
