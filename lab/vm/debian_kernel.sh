@@ -78,12 +78,14 @@ add_suites() {
     rm "$1.more"
 }
 
-# kernel_packages: prints the kernel packages, oldest first, without metapackages, debug symbols and variants.
+# kernel_packages: prints the kernel packages, oldest first, without metapackages, debug symbols, variants, and those whose modules the
+# archive no longer has.
 kernel_packages() {
-    local name
+    local name depends
     apt-cache search --names-only "^linux-image-[0-9].*-$GUEST_ARCH\$" | awk '$1 !~ /-(cloud|rt)-/ { print $1 }' | sort -uV | while IFS= read -r name; do
-        # A metapackage depends on the package of a version.
-        [[ $(package_depends "$name") == *linux-image-* ]] || printf '%s\n' "$name"
+        depends=$(package_depends "$name")
+        # A metapackage depends on the package of a version. apt prints packages that it does not have in angle brackets, and also virtual ones.
+        [[ $depends =~ linux-image-|'<linux-'(binary|modules)- ]] || printf '%s\n' "$name"
     done
 }
 

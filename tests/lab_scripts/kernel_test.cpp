@@ -121,10 +121,12 @@ constexpr const char* debian =
     "apt_options=(); apt-cache() { case $* in"
     " *search*) printf '%s - Linux\\n' linux-image-6.1.0-57-amd64 linux-image-6.12-amd64 "
     "linux-image-6.12.90+deb12-amd64 linux-image-6.12.107+deb13-amd64 "
-    "linux-image-6.12.117+deb13-cloud-amd64 linux-image-7.3-amd64 linux-image-7.3-rt-amd64 ;;"
+    "linux-image-6.12.117+deb13-cloud-amd64 linux-image-7.1.13-amd64 linux-image-7.3-amd64 "
+    "linux-image-7.3-rt-amd64 ;;"
     " *' linux-image-6.12-amd64') printf '  Depends: linux-image-6.12.90+deb12-amd64\\n' ;;"
+    " *' linux-image-7.1.13-amd64') printf '  Depends: <linux-modules-7.1.13-amd64>\\n' ;;"
     " *' linux-image-amd64') printf '  Depends: linux-image-6.12.107+deb13-amd64\\n' ;;"
-    " *) printf '  Depends: kmod\\n' ;; esac; }; ";
+    " *) printf '  Depends: kmod\\n |Depends: <linux-initramfs-tool>\\n' ;; esac; }; ";
 
 TEST_F(LabKernel, of_debian_is_the_newest_package_that_matches) {
     const auto choose = [](const std::string& kernel) {
@@ -136,6 +138,7 @@ TEST_F(LabKernel, of_debian_is_the_newest_package_that_matches) {
     EXPECT_EQ(choose("6.12"), "exit 0\nlinux-image-6.12.107+deb13-amd64\n");
     EXPECT_EQ(choose("6.12.90"), "exit 0\nlinux-image-6.12.90+deb12-amd64\n");
     EXPECT_EQ(choose("7.3"), "exit 0\nlinux-image-7.3-amd64\n");
+    EXPECT_EQ(choose("7.1"), "exit 0\n\n") << "without its modules";
     EXPECT_EQ(choose("8.0"), "exit 0\n\n");
     EXPECT_EQ(choose("trixie"), "exit 0\nlinux-image-6.12.107+deb13-amd64\n");
 }
