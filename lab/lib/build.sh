@@ -34,7 +34,7 @@ build_for_run() {
 # lab_make ARG...: make for LAB_BUILD, without the options of a make that has called the lab.
 lab_make() {
     local sanitize='' run=(exec make -C "$LAB_ROOT")
-    [[ -z $IN_SYSROOT ]] || run=(in_sysroot make)
+    [[ -z $IN_SYSROOT ]] || run=(make_for_sysroot)
     case $LAB_BUILD in
         build/asan) sanitize=1 ;;
         build/tsan) sanitize=thread ;;

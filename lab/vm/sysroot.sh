@@ -147,6 +147,28 @@ in_sysroot() {
         "$LAB_ROOT/lab/vm/enter-root" "$SYSROOT" "$LAB_ROOT" "$LAB_ROOT/$SYSROOT_BUILD" "$@"
 }
 
+# cross_compiler: prints this machine's compiler for the root's architecture; fails if there is none with the version of the root's own,
+# whose libraries the programs need. An emulated compiler takes ten times as long.
+cross_compiler() {
+    local name=aarch64-linux-gnu-g++ own
+    is_emulated || return 1
+    [[ $GUEST_ARCH == arm64 ]] || name=x86_64-linux-gnu-g++
+    own=$(readlink "$SYSROOT/usr/bin/g++") && command -v "$name" >/dev/null && [[ $own == g++-$("$name" -dumpversion) ]] || return 1
+    # make would take a space in the name of the root for the end of the option.
+    [[ $SYSROOT != *[[:space:]]* ]] && printf %s "$name"
+}
+
+# make_for_sysroot ARG...: replaces this process by make for the root's programs: in the root or, with a cross compiler, on this machine,
+# where the root's folder of programs then also is `build`.
+make_for_sysroot() {
+    local compiler as=()
+    compiler=$(cross_compiler) || in_sysroot make "$@"
+    ((EUID == 0)) || as=(--map-root-user)
+    # shellcheck disable=SC2016 # expanded in the other shell
+    in_group unshare "${as[@]}" --mount -- bash -c 'cd "$1" && mount --bind "$2" build && exec make "${@:3}"' - "$LAB_ROOT" \
+        "$LAB_ROOT/$SYSROOT_BUILD" "CXX=$compiler --sysroot=$SYSROOT" "AR=${compiler%g++}ar" "$@"
+}
+
 # check_asked_sysroot: exits if the running guests have another root than the one that LAB_SYSROOT asks for.
 check_asked_sysroot() {
     local running=$SYSROOT_NAME text

@@ -110,6 +110,19 @@ TEST_F(Sysroot, says_what_another_architecture_needs) {
     EXPECT_EQ(run("use_sysroot trixie; grep() { false; }; need_emulator").all(), "exit 0\n");
 }
 
+TEST_F(Sysroot, is_built_by_a_cross_compiler_of_its_compilers_version) {
+    program("env", aarch64);
+    fs::create_symlink("g++-12", root_ / "usr/bin/g++");
+    const auto compiler = [&](const std::string& version) {
+        return run("use_sysroot '" + root_.string() + "'; aarch64-linux-gnu-g++() { echo " +
+                   version + "; }; cross_compiler")
+            .all();
+    };
+    EXPECT_EQ(compiler("12"), "exit 0\naarch64-linux-gnu-g++");
+    EXPECT_EQ(compiler("14"), "exit 1\n");
+    EXPECT_EQ(run("use_sysroot trixie; cross_compiler").all(), "exit 1\n") << "not emulated";
+}
+
 TEST_F(Sysroot, of_the_running_guests_is_not_another_than_asked_for) {
     EXPECT_EQ(run("use_sysroot trixie:amd64; LAB_SYSROOT=trixie; check_asked_sysroot").all(),
               "exit 0\n");
