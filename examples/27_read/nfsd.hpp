@@ -74,7 +74,8 @@ class Nfsd {
         std::vector<char> bytes(disk_size);
         fill(bytes, 0);
         write_file(folder + "/files/disk", {bytes.begin(), bytes.end()});
-        write_file(nfsd + "nfsv4recoverydir", folder + "/clients\n");
+        // Newer kernels refuse it: they do without, and let clients open files after 10 seconds.
+        std::ofstream(nfsd + "nfsv4recoverydir") << folder + "/clients\n";
 
         // 2. What mountd and exportfs write: this folder is the root (fsid 0) for "lab", a name that
         // exists once an address has it.
