@@ -113,10 +113,15 @@ backend_up() {
     LAB_RUN=$(short_dir run)
     prepare_sysroot
     stop_if_told
-    make_layer
-    stop_if_told
     find_kernels
     stop_if_told
+    make_layer
+    stop_if_told
+    for host in "${LAB_HOSTS[@]}"; do
+        use_kernel_of "$host"
+        make_initramfs
+        stop_if_told
+    done
     make_keys
     prepare_exports
     find_features

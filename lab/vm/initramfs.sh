@@ -2,10 +2,9 @@
 # would take an emulated CPU longer than reading it.
 # shellcheck shell=bash
 
-# Sets INITRAMFS.
+# make_initramfs: creates INITRAMFS, after use_kernel_of HOST.
 make_initramfs() {
     local key tree=$KERNEL_STATE/initramfs.tree
-    INITRAMFS=$KERNEL_STATE/initramfs.cpio
     key="$KERNEL_MODULES $(stat -c %Y "$KERNEL_MODULES/modules.dep") $(cat "$LAB_ROOT"/lab/{guest/init,vm/initramfs.sh,vm/kernel.sh} | cksum) $(stat -c %Y "$ROOT_STATE/layer/.complete")"
     if [[ -s $INITRAMFS && -e $INITRAMFS.key && $(<"$INITRAMFS.key") == "$key" ]]; then
         return

@@ -67,11 +67,12 @@ check_asked_kernel() {
         die "the guests run kernel $(state_value VERSION), but LAB_KERNEL=$LAB_KERNEL is requested: run LAB_KERNEL=$LAB_KERNEL lab/lab up first."
 }
 
-# find_kernels: finds the kernel of each host, and creates the files to boot it. use_kernel_of HOST then sets
+# find_kernels: finds the kernel of each host, and unpacks it. use_kernel_of HOST then sets
 #   KERNEL_MODULES   the folder whose name is the version
 #   KERNEL_VERSION
+#   KERNEL_STATE     the folder for the files below
 #   BOOT_IMAGE       what QEMU starts
-#   INITRAMFS
+#   INITRAMFS        which make_initramfs creates
 find_kernels() {
     local host
     KERNELS=()
@@ -79,15 +80,14 @@ find_kernels() {
         find_kernel "$(kernel_wanted "$host")"
         stop_if_told
         unpack_kernel
-        make_initramfs
-        KERNELS[$host]=$KERNEL_MODULES$'\n'$BOOT_IMAGE$'\n'$INITRAMFS
+        KERNELS[$host]=$KERNEL_MODULES$'\n'$KERNEL_STATE$'\n'$BOOT_IMAGE
     done
 }
 declare -gA KERNELS=()
 
 use_kernel_of() { # HOST
-    { read -r KERNEL_MODULES && read -r BOOT_IMAGE && read -r INITRAMFS; } <<<"${KERNELS[$1]}"
-    KERNEL_VERSION=${KERNEL_MODULES##*/}
+    { read -r KERNEL_MODULES && read -r KERNEL_STATE && read -r BOOT_IMAGE; } <<<"${KERNELS[$1]}"
+    KERNEL_VERSION=${KERNEL_MODULES##*/} INITRAMFS=$KERNEL_STATE/initramfs.cpio
 }
 
 # kernels_text: prints the version of the guests' kernel, or of each guest's.
