@@ -18,9 +18,12 @@ start_job() {
     exec {stdin}<&-
 }
 
-# job_running NAME: a process that has ended has no command line, even if bash has not collected its status. (Bash 5.2 was seen with
-# SIGCHLD blocked: for `kill -0`, all processes that have ended then exist for ever.)
-job_running() { [[ -n ${JOB_PID[$1]:-} ]] && { IFS= read -r -d '' -n 1 _ <"/proc/${JOB_PID[$1]}/cmdline"; } 2>/dev/null; }
+# job_running NAME: a zombie has ended, too. (Bash 5.2 was seen with SIGCHLD blocked, which then does not collect the status of those that
+# have ended: `kill -0` succeeds for ever.)
+job_running() {
+    local stat
+    [[ -n ${JOB_PID[$1]:-} ]] && { IFS= read -r stat <"/proc/${JOB_PID[$1]}/stat"; } 2>/dev/null && [[ ${stat##*) } != Z* ]]
+}
 
 # wait_job NAME: waits for the end of the job, and sets JOB_STATUS to its exit status.
 wait_job() {
