@@ -90,17 +90,15 @@ use_kernel_of() { # HOST
     KERNEL_VERSION=${KERNEL_MODULES##*/} INITRAMFS=$KERNEL_STATE/initramfs.cpio
 }
 
-# kernels_text: prints the version of the guests' kernel, or of each guest's.
+# kernels_text: prints the version of the guests' kernel; that of each guest if they differ.
 kernels_text() {
-    local host text=''
+    local host text='' first=''
     for host in "${LAB_HOSTS[@]}"; do
         use_kernel_of "$host"
-        [[ "$text " != *" $KERNEL_VERSION "* ]] || continue
-        text+="${text:+, $host} $KERNEL_VERSION"
+        text+="${text:+, }$host $KERNEL_VERSION"
+        [[ $KERNEL_VERSION == "${first:=$KERNEL_VERSION}" ]] || first=different
     done
-    text=${text# }
-    [[ $text != *,* ]] || text="server $text"
-    printf %s "$text"
+    if [[ $first == different ]]; then printf %s "$text"; else printf %s "$first"; fi
 }
 
 # find_kernel KERNEL: sets KERNEL_IMAGE, KERNEL_MODULES, KERNEL_VERSION, and KERNEL_STATE, the folder for its files.

@@ -71,6 +71,19 @@ TEST_F(LabKernel, is_one_for_all_hosts_or_one_for_each) {
     EXPECT_EQ(wanted(root_.string()).rfind("server=" + fs::canonical(root_).string() + ",", 0), 0U);
 }
 
+TEST_F(LabKernel, is_told_for_each_host_if_they_differ) {
+    const auto told = [](const std::string& server, const std::string& client) {
+        const auto of = [](const std::string& version) {
+            return "$'/lib/modules/" + version + "\\n/s\\n/i'";
+        };
+        return run("LAB_HOSTS=(server client client2); KERNELS=([server]=" + of(server) +
+                   " [client]=" + of(client) + " [client2]=" + of(server) + "); kernels_text")
+            .out;
+    };
+    EXPECT_EQ(told("6.1", "6.1"), "6.1");
+    EXPECT_EQ(told("6.1", "7.3"), "server 6.1, client 7.3, client2 6.1");
+}
+
 TEST_F(LabKernel, that_cannot_be_is_refused) {
     for (const char* wrong : {"6", "6.", "Trixie", "6.12;6.1", "linux-6.12", "server=", "6.12 6.1"})
         EXPECT_NE(refused(wrong).find("is none of these"), std::string::npos) << wrong;

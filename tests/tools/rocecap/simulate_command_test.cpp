@@ -118,7 +118,7 @@ std::vector<std::string> lines_of(const std::string& path) {
     return lines;
 }
 
-// A recovery without what differs in each run, or is said of the responses: "NAK 0.7 ms", "timeout →
+// A recovery without what differs in each run, and without deviations: "NAK 0.7 ms", "timeout →
 // NAK (undetermined)", "implied NAK **read-opcode**".
 std::string kind_of(const std::string& recovery) {
     static const std::regex rest(R"( [0-9.]+ ms| \([a-z ]+\)| \*\*[a-z-]+\*\*)");
