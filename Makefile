@@ -181,7 +181,7 @@ tests: binaries $(TESTS) $(FAULTY) $(STRESS) $(SETUP) $(TRANSFER) $(addprefix $(
 
 check: packages-build-test; $(Q)tests/run check ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
 test: packages-build-lab-test; $(Q)tests/run all ## Run the tests: unit, tshark, browser, lab (18 minutes on two CPUs)
-test-long: packages-build-lab-test-long-fuzz; $(Q)tests/run long ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clients (100 minutes), arm64 (hours)
+test-long: packages-build-lab-test-long-fuzz; $(Q)tests/run long ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clients (100 minutes), arm64
 build-tests: # The test programs; with SANITIZE=1, only the unit tests
 	$(Q)+$(call make,$(if $(filter 1,$(SANITIZE)),$(BUILD)/tests/unit,tests))
 fuzz: packages-build-fuzz; $(Q)tests/fuzz/run ## Fuzz the parsers: FUZZ_SECONDS=60 per target
