@@ -158,7 +158,7 @@ make = mkdir -p $(BUILD) && exec 9>>$(BUILD)/.lock && { flock -n 9 || { echo 'wa
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .DEFAULT_GOAL := help
-.PHONY: help packages build tools binaries tests check test test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall deb \
+.PHONY: help packages build tools binaries tests check test accept test-long build-tests fuzz fuzz-binaries fuzz-seeds install uninstall deb \
         portable bench bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format wireshark-install \
         wireshark-uninstall figures site site-rocecap browser certs booted lab-up lab-down lab-status lab-shell lab-netem lab-netem-clear lab-loss-sweep lab-run \
         lab-capture-live samples clean FORCE
@@ -181,6 +181,7 @@ tests: binaries $(TESTS) $(FAULTY) $(STRESS) $(SETUP) $(TRANSFER) $(addprefix $(
 
 check: packages-build-test; $(Q)tests/run check ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
 test: packages-build-lab-test; $(Q)tests/run all ## Run the tests: unit, tshark, browser, lab (18 minutes on two CPUs)
+accept: packages-build-test $(BUILD)/tests/unit; $(Q)tests/accept '$(or $(FILTER),*)' ## Write the texts that unit tests got into their sources: FILTER='Refusal.*'
 test-long: packages-build-lab-test-long-fuzz; $(Q)tests/run long ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clients (100 minutes), arm64
 build-tests: # The test programs; with SANITIZE=1, only the unit tests
 	$(Q)+$(call make,$(if $(filter 1,$(SANITIZE)),$(BUILD)/tests/unit,tests))
