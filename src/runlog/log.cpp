@@ -110,8 +110,8 @@ void Log::write_json(const Event& event) {
         return;
     const int error = errno;
     // Removes the incomplete line, which a reader would take for one that is still being written.
-    if (const off_t end = lseek(json_, 0, SEEK_CUR); file_ && end > 0)
-        static_cast<void>(ftruncate(json_, end - static_cast<off_t>(line.size() - left)));
+    if (const off_t end = lseek(json_, 0, SEEK_CUR); file_ && end > 0) [[maybe_unused]]
+        const int is_cut = ftruncate(json_, end - static_cast<off_t>(line.size() - left));
     json_ = -1;
     throw util::Error(
         fmt::format("run log incomplete: cannot write to {}: {}.", path_, std::strerror(error)));

@@ -119,7 +119,7 @@ using rdma_test::library;
 
 void unread_wake() {
     char byte = 0;
-    static_cast<void>(read(library->comp_channel.fd, &byte, 1));
+    [[maybe_unused]] const ssize_t got = read(library->comp_channel.fd, &byte, 1);
 }
 
 }  // namespace

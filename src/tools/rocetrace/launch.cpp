@@ -68,7 +68,7 @@ void prepare(const Environment& environment) {
     words.push_back(nullptr);
     execvp(words.front(), words.data());
     const int error = errno;
-    static_cast<void>(write(report, &error, sizeof error));
+    [[maybe_unused]] const ssize_t told = write(report, &error, sizeof error);
     _exit(127);
 }
 

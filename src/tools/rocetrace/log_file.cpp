@@ -65,8 +65,8 @@ bool LogFile::write(bool all) {
             const std::size_t whole = buffer_.rfind('\n', done == 0 ? 0 : done - 1);
             const std::uint64_t end =
                 written_ + (done == 0 || whole == std::string::npos ? 0 : whole + 1);
-            if (file_)
-                static_cast<void>(ftruncate(fd_, static_cast<off_t>(end)));
+            if (file_) [[maybe_unused]]
+                const int is_cut = ftruncate(fd_, static_cast<off_t>(end));
             buffer_.clear();
             return false;
         }
