@@ -118,7 +118,7 @@ TEST_F(Lesson26, gradients_are_summed_in_chunks_that_go_round_and_both_ranks_lea
 }
 
 // The attacker's packets must come between the messages about memory and the first chunk: if they come
-// too early, Gloo aborts rank 0.
+// too early, Gloo aborts rank 0; if the attacker has no CPU for some milliseconds, they are duplicates.
 TEST_F(Lesson26, a_chunk_that_a_stranger_forges_is_missing_from_the_sum_on_both_ranks) {
     const LabRun honest = support::capture("26");
     ASSERT_EQ(honest.outcome.exit_code, 0) << honest.outcome.all();
@@ -132,17 +132,17 @@ TEST_F(Lesson26, a_chunk_that_a_stranger_forges_is_missing_from_the_sum_on_both_
     constexpr int tries = 6;
     for (int i = 0; i < tries; ++i) {
         const LabRun run = support::capture("26", {}, {"--forge", std::to_string(++qpn)});
-        EXPECT_NE(run.outcome.exit_code, 0) << run.outcome.all();
-        if (losses(run.server).size() < 3)
+        const bool is_late = losses(run.server) == losses(honest.server);
+        EXPECT_EQ(run.outcome.exit_code == 0, is_late) << run.outcome.all();
+        if (is_late || losses(run.server).size() < 3)
             continue;
         EXPECT_EQ(losses(run.server), losses(run.client));
-        EXPECT_NE(losses(run.server), losses(honest.server));
         for (const auto* log : {&run.server, &run.client})
             for (const auto& wc : LabRun::all(*log, "wc"))
                 EXPECT_EQ(wc.text("status"), "SUCCESS");
         return;
     }
-    ADD_FAILURE() << "Gloo aborted in each of " << tries << " tries";
+    ADD_FAILURE() << "the forgery came too early or too late in each of " << tries << " tries";
 }
 
 TEST_F(Lesson26, another_seed_is_another_first_psn) {
