@@ -96,11 +96,4 @@ stop_capture() {
     fi
 }
 
-record_capture() {
-    [[ -n ${JOB_STATUS[capture]:-} ]] || return 0
-    record '.capture.exit_code = $code' --argjson code "${JOB_STATUS[capture]}"
-    [[ -z ${CAPTURED:-} ]] ||
-        record '.capture += {packets: $packets, dropped: $dropped}' --argjson packets "$CAPTURED" --argjson dropped "$DROPPED"
-}
-
 last_line() { tail -n 1 "$1" 2>/dev/null | tr -d '\r' | printable; }

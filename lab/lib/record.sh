@@ -114,18 +114,31 @@ end_asking() {
 
 # record_commands: records the commands of the run, word by word.
 record_commands() {
-    local client
+    local client words=()
     if two_sided; then
-        record_command server "${SERVER_COMMAND[@]}"
+        words+=(server "${#SERVER_COMMAND[@]}" "${SERVER_COMMAND[@]}")
     fi
     for client in "${LAB_HOSTS[@]:1}"; do
         client_command "$client"
-        record_command "$client" "${CLIENT_COMMAND[@]}"
+        words+=("$client" "${#CLIENT_COMMAND[@]}" "${CLIENT_COMMAND[@]}")
     done
+    record 'def each_host: if . != [] then (.[1] | tonumber + 2) as $to | {host: .[0], command: .[2:$to]}, (.[$to:] | each_host) else empty end;
+            reduce ($ARGS.positional | each_host) as $one (.; .hosts[$one.host].command = $one.command)' --args -- "${words[@]}"
 }
 
-record_command() { # HOST WORD...
-    record '.hosts[$host].command = $ARGS.positional' --arg host "$1" --args -- "${@:2}"
+# record_end: records the results of the run and its end, for which those wait who follow it.
+record_end() {
+    local role codes=()
+    for role in "${LAB_HOSTS[@]}"; do
+        [[ -z ${JOB_STATUS[$role]:-} ]] || codes+=("$role" "${JOB_STATUS[$role]}")
+    done
+    record 'def number: if . == "" then empty else tonumber end;
+            reduce range(0; $ARGS.positional | length; 2) as $i (.; .hosts[$ARGS.positional[$i]].exit_code = ($ARGS.positional[$i + 1] | number))
+            | reduce ($capture | number) as $code (.; .capture.exit_code = $code)
+            | reduce ($packets | number) as $packets (.; .capture += {packets: $packets, dropped: ($dropped | number)})
+            | if $why != "" then .incomplete = $why else . end | .ended = $ended' \
+        --arg capture "${JOB_STATUS[capture]:-}" --arg packets "${CAPTURED:-}" --arg dropped "${DROPPED:-}" --arg why "$INCOMPLETE" \
+        --arg ended "$(utc_now)" --args -- "${codes[@]}"
 }
 
 # counted_packets [unless-netem]: prints the packets that the server's device sent and received during the run; nothing if it has no

@@ -196,14 +196,8 @@ end_run() {
     [[ $LAB_BACKEND != vm ]] || stop_link_record
     check_run
     rm -f "$RUN_DIR/.reserve"
-    [[ -z $INCOMPLETE ]] || record '.incomplete = $why' --arg why "$INCOMPLETE"
-    for role in "${LAB_HOSTS[@]:1}" server; do
-        [[ -z ${JOB_STATUS[$role]:-} ]] ||
-            record '.hosts[$role].exit_code = $code' --arg role "$role" --argjson code "${JOB_STATUS[$role]}"
-    done
-    record_capture
     end_asking
-    record '.ended = $ended' --arg ended "$(utc_now)" || incomplete run.json "lacks the end of the run"
+    record_end || incomplete run.json "lacks the end of the run"
     end_follow
     keep_keys
     for role in "${LAB_HOSTS[@]:1}" server; do

@@ -166,7 +166,7 @@ TEST_F(Capture, tells_what_it_lacks_of_the_packets_of_the_servers_device) {
     const auto summary = [this](int passed) {
         const auto outcome =
             stopped(passed, counts(packets_),
-                    "record_capture; LAB_HOSTS=(server) LAB_ROOT=. RUN_STARTED=0; summary 0");
+                    "LAB_HOSTS=(server) LAB_ROOT=. RUN_STARTED=0; record_end; summary 0");
         EXPECT_NE(outcome.err.find(" packets captured"), std::string::npos) << outcome.all();
         const auto begin = outcome.err.find("that is ");
         return begin == std::string::npos
