@@ -180,7 +180,7 @@ binaries: tools $(XRAY) $(lessons); @:
 tests: binaries $(TESTS) $(FAULTY) $(STRESS) $(SETUP) $(TRANSFER) $(addprefix $(BUILD)/bench/,whole make_run make_capture); @:
 
 check: packages-build-test; $(Q)tests/run check ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
-test: packages-build-lab-test; $(Q)tests/run all ## Run the tests: unit, tshark, browser, lab (18 minutes on two CPUs)
+test: packages-build-lab-test; $(Q)tests/run all ## Run the tests: unit, tshark, browser, lab (25 minutes on two CPUs)
 accept: packages-build-test $(BUILD)/tests/unit; $(Q)tests/accept '$(or $(FILTER),*)' ## Write the texts that unit tests got into their sources: FILTER='Refusal.*'
 test-long: packages-build-lab-test-long-fuzz; $(Q)tests/run long ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clients (100 minutes), arm64
 build-tests: # The test programs; with SANITIZE=1, only the unit tests
