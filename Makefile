@@ -181,7 +181,9 @@ tests: binaries $(TESTS) $(FAULTY) $(STRESS) $(SETUP) $(TRANSFER) $(addprefix $(
 
 check: packages-build-test; $(Q)tests/run check ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
 test: packages-build-lab-test; $(Q)tests/run all ## Run the tests: unit, tshark, browser, lab (25 minutes on two CPUs)
-accept: packages-build-test $(BUILD)/tests/unit; $(Q)tests/accept '$(or $(FILTER),*)' ## Write the texts that unit tests got into their sources: FILTER='Refusal.*'
+accept: packages-build-test ## Write the texts that unit tests got into their sources: FILTER='Refusal.*'
+	$(Q)+$(call make,$(BUILD)/tests/unit)
+	$(Q)tests/accept '$(or $(FILTER),*)'
 test-long: packages-build-lab-test-long-fuzz; $(Q)tests/run long ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clients (100 minutes), arm64
 build-tests: # The test programs; with SANITIZE=1, only the unit tests
 	$(Q)+$(call make,$(if $(filter 1,$(SANITIZE)),$(BUILD)/tests/unit,tests))

@@ -128,7 +128,7 @@ record_commands() {
 
 # record_end: records the results of the run and its end, for which those wait who follow it.
 record_end() {
-    local role codes=()
+    local role codes=() capture=${JOB_STATUS[capture]:-}
     for role in "${LAB_HOSTS[@]}"; do
         [[ -z ${JOB_STATUS[$role]:-} ]] || codes+=("$role" "${JOB_STATUS[$role]}")
     done
@@ -137,7 +137,7 @@ record_end() {
             | reduce ($capture | number) as $code (.; .capture.exit_code = $code)
             | reduce ($packets | number) as $packets (.; .capture += {packets: $packets, dropped: ($dropped | number)})
             | if $why != "" then .incomplete = $why else . end | .ended = $ended' \
-        --arg capture "${JOB_STATUS[capture]:-}" --arg packets "${CAPTURED:-}" --arg dropped "${DROPPED:-}" --arg why "$INCOMPLETE" \
+        --arg capture "$capture" --arg packets "${capture:+${CAPTURED:-}}" --arg dropped "${DROPPED:-}" --arg why "$INCOMPLETE" \
         --arg ended "$(utc_now)" --args -- "${codes[@]}"
 }
 
