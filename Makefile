@@ -100,7 +100,7 @@ SRC_UNITS  := $(addprefix src/,$(LAYERS) tools/rocecap)
 NO_BROWSER := $(addprefix src/capture/,devices rdma_devices live_source) src/render/device_list \
               $(addprefix src/util/,address cpu_usage limits number poller privileges sandbox signal_fd sysfs thread_usage) \
               $(addprefix src/emulator/,control load port switch unix_socket) \
-              $(addprefix src/tools/rocecap/,annotate_follow follow input_lines live live_run parallel_printer predict) \
+              $(addprefix src/tools/rocecap/,annotate_follow follow input_lines line_makers live live_run parallel_printer predict) \
               $(filter-out src/net/endpoint src/net/message,$(patsubst %.cpp,%,$(wildcard src/net/*.cpp)))
 endif
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "util/composer.hpp"
-#include "util/json.hpp"
 #include "util/json_text.hpp"
 
 namespace page {
@@ -50,7 +49,7 @@ std::string json_string(std::string_view text) {
 }
 
 std::string deflated(const std::string& json) {
-    constexpr int level = 6;
+    constexpr int level = 5;  // 6 is 3 % smaller and takes 25 % longer
     thread_local const Compressor compressor(libdeflate_alloc_compressor(level));
     if (!compressor)
         throw std::bad_alloc();
@@ -60,30 +59,43 @@ std::string deflated(const std::string& json) {
     return base64(std::span(out).first(size));
 }
 
-std::function<std::string()> encode(const std::string& json) {
-    return [text = deflated(json)] { return text; };
+Line encode(const Line& make) {
+    return [line = make()] { return line; };
 }
 
-void Archive::add(const util::Json& value) {
-    // Invalid UTF-8, which a log may contain, is replaced instead of rejected.
-    add_text(value.dump(-1, ' ', false, util::Json::error_handler_t::replace));
+void Archive::add(std::string json) {
+    add_part(std::move(json));
 }
 
-void Archive::add_text(std::string_view json) {
-    open_ += held_ == 0 ? '[' : ',';
-    open_ += json;
-    if (++held_ == chunk_)
+void Archive::add_later(Value value) {
+    add_part(std::move(value));
+}
+
+void Archive::add_part(Part part) {
+    open_.push_back(std::move(part));
+    if (open_.size() == chunk_)
         close_chunk();
 }
 
 void Archive::close_chunk() {
-    open_ += ']';
-    lines_.push_back(encode_(std::exchange(open_, {})));
-    held_ = 0;
+    const auto parts = std::make_shared<std::vector<Part>>(std::exchange(open_, {}));
+    lines_.push_back(encode_([parts] {
+        std::string json;
+        for (const Part& part : *parts) {
+            json += json.empty() ? '[' : ',';
+            if (const auto* text = std::get_if<std::string>(&part))
+                json += *text;
+            else
+                std::get<Value>(part)(json);
+        }
+        json += ']';
+        parts->clear();
+        return deflated(json);
+    }));
 }
 
 std::string Archive::take() {
-    if (held_ > 0)
+    if (!open_.empty())
         close_chunk();
     std::string text;
     for (const auto& line : std::exchange(lines_, {}))

@@ -20,13 +20,16 @@
 
 namespace page {
 
-/// JSON as text. Keeps all headers, the first `most_payload` bytes of the payload, and what follows
-/// the payload.
-std::string details_of(const wire::Packet& packet, const capture::Frame& frame,
-                       std::uint64_t number, std::size_t most_payload);
+/// Appends the JSON text. Keeps all headers, the first `most_payload` bytes of the payload, and what
+/// follows the payload.
+void append_details(std::string& json, const wire::Packet& packet, const capture::Frame& frame,
+                    std::uint64_t number, std::size_t most_payload);
+/// The same later: the result has its own copy of the frame.
+Archive::Value details_later(const wire::Packet& packet, const capture::Frame& frame,
+                             std::uint64_t number, std::size_t most_payload);
 
-/// Leaves out TLS secrets, and keeps only their labels.
-util::Json details_of(const runlog::Event& event);
+/// JSON as text. Leaves out TLS secrets, and keeps only their labels.
+std::string details_of(const runlog::Event& event);
 
 /// [{"name", "help"}, ...] of all fields, in the order of their numbers in details_of().
 util::Json field_table();

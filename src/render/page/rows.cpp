@@ -122,10 +122,9 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
     // The link emulator's events are on the side of the packet's sender.
     const std::string_view side =
         event.role == timeline::link_role ? event[key::from] : std::string_view(event.role);
-    rows_.add({0, since_first(t_ns), side_of(side), event.name,
-               (is_named ? "" : event.role + ": ") +
-                   single_spaced(runlog::to_text(event) + runlog::duration_text(event)),
-               number, is_notable(event) ? 1 : 0});
+    const std::string text = single_spaced(runlog::to_text(event) + runlog::duration_text(event));
+    add_row(since_first(t_ns), side_of(side), event.name,
+            (is_named ? "" : event.role + ": ") + text, number, is_notable(event));
     details_.add(details_of(event));
 }
 
@@ -154,12 +153,12 @@ void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
         request_number < 0
             ? -1
             : static_cast<std::int64_t>(requests_[static_cast<std::size_t>(request_number)].sender);
-    rows_.add_text(fmt::format(
+    rows_.add(fmt::format(
         R"([1,{},{},"{}",{},{},{:d},{},{},{},{},{},{},{:d}])", since_first(row.t_ns), side,
         kind_of(packet), json_string(text), request_number, is_notable(packet, row), number,
         json_string(cause), row.cause ? static_cast<int>(row.cause->seen) : 0, sender,
         row.key ? std::int64_t{row.key->psn} : -1, payload, row.key && row.key->is_response));
-    details_.add_text(details_of(packet, frame, number, most_payload(kept_.packets)));
+    details_.add_later(details_later(packet, frame, number, most_payload(kept_.packets)));
     ++kept_.packets;
     ++row_;
 }
@@ -169,9 +168,15 @@ void Rows::begin_chunk(Request& request, std::int64_t number, std::int64_t t_ns)
         return;
     request.chunk_row = row_++;
     const logged::Chunk& carried = *request.request->chunk;
-    rows_.add({0, since_first(t_ns), side_of(request.request->role), "chunk",
-               carried.text() + " · " + carried.contents(), number, 0});
-    details_.add(util::Json::array());
+    add_row(since_first(t_ns), side_of(request.request->role), "chunk",
+            carried.text() + " · " + carried.contents(), number, false);
+    details_.add("[]");
+}
+
+void Rows::add_row(std::int64_t t_ns, int side, std::string_view name, std::string_view text,
+                   std::int64_t request, bool is_notable) {
+    rows_.add(fmt::format("[0,{},{},{},{},{},{:d}]", t_ns, side, json_string(name),
+                          json_string(text), request, is_notable));
 }
 
 std::int64_t Rows::number_of(const timeline::WorkRequest* request) {

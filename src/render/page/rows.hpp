@@ -92,6 +92,8 @@ class Rows : public timeline::RowVisitor {
 
   private:
     bool has_room() const;
+    void add_row(std::int64_t t_ns, int side, std::string_view name, std::string_view text,
+                 std::int64_t request, bool is_notable);
     void begin_chunk(Request& request, std::int64_t number, std::int64_t t_ns);
     std::int64_t since_first(std::int64_t t_ns);
     std::int64_t number_of(const timeline::WorkRequest* request);

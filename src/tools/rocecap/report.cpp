@@ -1,8 +1,5 @@
 // rocecap report: packets and events as one HTML page.
 #include <cstdint>
-#include <cstdio>
-#include <deque>
-#include <future>
 #include <string>
 #include <utility>
 
@@ -11,7 +8,7 @@
 #include "capture/sink.hpp"
 #include "render/page/page.hpp"
 #include "tools/rocecap/command.hpp"
-#include "tools/rocecap/parallel_printer.hpp"
+#include "tools/rocecap/line_makers.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "trace/timeline/first_psn_search.hpp"
 #include "util/printable.hpp"
@@ -25,31 +22,14 @@ struct ReportOptions {
     std::uint64_t packets = 100'000;
 };
 
-// Encodes chunks of the page on other CPUs, a few at a time.
-page::Encode encode_elsewhere() {
-    return [running = std::deque<std::shared_future<std::string>>()](std::string json) mutable {
-        constexpr std::size_t most = 4;
-        if (running.size() == most) {
-            running.front().wait();
-            running.pop_front();
-        }
-        // Without room for another thread, it is encoded when its text is needed.
-        running.push_back(std::async([json = std::move(json)]() mutable {
-                              const std::string chunk = std::move(json);  // not kept with the text
-                              return page::deflated(chunk);
-                          }).share());
-        return [text = running.back()] { return text.get(); };
-    };
-}
-
 int report(const ReportOptions& options, const Context& /*context*/) {
     timeline::TraceFiles files = files_of(options.trace);
     const std::string path = output_of(files, options.output, "report.html");
     timeline::FirstPsnSearch first_psns;
     timeline::FinishedRun run(std::move(files), &first_psns);
     check_trace(run);
-    const page::Page page = page::read(run, first_psns.take(), options.packets,
-                                       usable_cpus() > 1 ? encode_elsewhere() : page::encode);
+    const page::Page page =
+        page::read(run, first_psns.take(), options.packets, encode_on_all_cpus());
     capture::Sink sink =
         path == "-" ? capture::Sink::standard_output() : capture::Sink::replace(path);
     page::write(page, sink);

@@ -1,5 +1,7 @@
 #include "render/page/details.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -7,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "capture/file_source.hpp"
 #include "filter/field.hpp"
 #include "render/page/page.hpp"
 #include "support/temp_path.hpp"
@@ -18,13 +21,17 @@ namespace details_test {
 using util::Json;
 using wire_test::Network;
 
-Json details(const std::vector<std::byte>& bytes, std::size_t most_payload = 512) {
-    return Json::parse(
-        page::details_of(wire::decode(bytes, wire::LinkType::Ethernet),
+Json details(util::Bytes bytes, std::size_t original_length, std::size_t most_payload = 512) {
+    std::string json;
+    page::append_details(json, wire::decode(bytes, wire::LinkType::Ethernet, original_length),
                          {.time = capture::Time(0),
                           .bytes = bytes,
-                          .original_length = static_cast<std::uint32_t>(bytes.size())},
-                         1, most_payload));
+                          .original_length = static_cast<std::uint32_t>(original_length)},
+                         1, most_payload);
+    return Json::parse(json);
+}
+Json details(const std::vector<std::byte>& bytes, std::size_t most_payload = 512) {
+    return details(bytes, bytes.size(), most_payload);
 }
 std::vector<std::byte> send(std::size_t payload) {
     return wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, payload));
@@ -47,15 +54,15 @@ TEST(PageDetails, spans_and_bytes_cover_the_frame) {
 }
 
 TEST(PageDetails, of_a_request_have_its_scatter_gather_list_and_flags) {
-    const Json all = page::details_of(runlog::Event{
+    const std::string all = page::details_of(runlog::Event{
         0,
         "client",
         "post_send",
         {{"send_flags", "SIGNALED"}, {"sges", runlog::Sges{{0x1000, 1, 2}, {0x2000, 20, 3}}}}});
-    EXPECT_EQ(all, Json::array({{"send_flags", "SIGNALED"},
-                                {"sges",
-                                 "0x1000 + 1 B, lkey 0x00000002; 0x2000 + 20 B, lkey "
-                                 "0x00000003"}}));
+    EXPECT_EQ(Json::parse(all), Json::array({{"send_flags", "SIGNALED"},
+                                             {"sges",
+                                              "0x1000 + 1 B, lkey 0x00000002; 0x2000 + 20 B, lkey "
+                                              "0x00000003"}}));
 }
 
 TEST(PageDetails, the_middle_of_a_long_payload_is_left_out) {
@@ -78,15 +85,46 @@ TEST(PageDetails, a_note_says_what_is_wrong_with_the_packet) {
     EXPECT_EQ(details(bytes)["note"], "Malformed: BTH opcode 0x1f is reserved.");
     bytes = send(4);
     const auto cut = util::Bytes(bytes).first(50);
-    const auto packet =
-        wire::decode(cut, wire::LinkType::Ethernet, static_cast<std::uint32_t>(bytes.size()));
-    EXPECT_EQ(
-        Json::parse(page::details_of(packet,
-                                     {.time = capture::Time(0),
-                                      .bytes = cut,
-                                      .original_length = static_cast<std::uint32_t>(bytes.size())},
-                                     1, 512))["note"],
-        "Truncated: truncated by snap length: BTH needs 12 bytes, 8 left.");
+    EXPECT_EQ(details(cut, bytes.size(), 512)["note"],
+              "Truncated: truncated by snap length: BTH needs 12 bytes, 8 left.");
+}
+
+// Of all samples: each kind of header, CM messages and encapsulations.
+TEST(PageDetails, made_later_are_those_of_the_frame_as_it_was) {
+    std::size_t packets = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator("captures/samples")) {
+        if (entry.path().extension() != ".pcapng" && entry.path().extension() != ".pcap")
+            continue;
+        capture::FileSource source(entry.path());
+        wire::RoceFlows flows;
+        while (const auto frame = source.next()) {
+            std::vector<std::byte> bytes(frame->bytes.begin(), frame->bytes.end());
+            capture::Frame own = *frame;
+            own.bytes = bytes;
+            const wire::Packet packet = capture::decode(own, flows);
+            std::string now, later;
+            page::append_details(now, packet, own, frame->number, 64);
+            const auto make = page::details_later(packet, own, frame->number, 64);
+            std::ranges::fill(bytes, std::byte{0xee});
+            make(later);
+            ASSERT_EQ(later, now) << entry.path() << ", frame " << frame->number;
+            ++packets;
+        }
+    }
+    EXPECT_GT(packets, 1000U);
+}
+
+TEST(PageDetails, made_later_have_the_hint_that_the_packet_had) {
+    auto bytes = send(4);
+    bytes.back() ^= std::byte{1};
+    wire::Packet packet = wire::decode(bytes, wire::LinkType::Ethernet);
+    wire::IcrcHint hint{.kind = wire::IcrcHint::Kind::SourcePort, .port = 4660};
+    packet.icrc->hint = &hint;
+    const auto make = page::details_later(packet, {.bytes = bytes}, 1, 64);
+    hint.port = 1;
+    std::string json;
+    make(json);
+    EXPECT_NE(json.find("right with UDP source port 4660"), std::string::npos) << json;
 }
 
 TEST(PageDetails, fields_are_numbered_as_in_the_table) {
@@ -110,15 +148,15 @@ TEST(PageDetails, values_of_an_event_are_text) {
         "client",
         "note",
         {{"text", "a b"}, {"yes", true}, {"no", false}, {"below", -3}, {"nine", 9U}, {"ten", 10U}}};
-    EXPECT_EQ(page::details_of(event), Json::parse(R"([["text", "a b"], ["yes", "yes"],
+    EXPECT_EQ(Json::parse(page::details_of(event)), Json::parse(R"([["text", "a b"], ["yes", "yes"],
         ["no", "no"], ["below", "-3"], ["nine", "9"], ["ten", "10 = 0xa"]])"));
 }
 
 TEST(PageDetails, a_tls_secret_shows_only_its_label) {
     const runlog::Fields fields{{"line", "CLIENT_TRAFFIC_SECRET_0 0011 2233"}};
-    EXPECT_EQ(page::details_of({1, "client", "tls_secret", fields}),
+    EXPECT_EQ(Json::parse(page::details_of({1, "client", "tls_secret", fields})),
               Json::parse(R"([["line", "CLIENT_TRAFFIC_SECRET_0"]])"));
-    EXPECT_EQ(page::details_of({1, "client", "note", fields}),
+    EXPECT_EQ(Json::parse(page::details_of({1, "client", "note", fields})),
               Json::parse(R"([["line", "CLIENT_TRAFFIC_SECRET_0 0011 2233"]])"));
 }
 

@@ -10,6 +10,7 @@
 #include "tools/rocecap/annotate_follow.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/follow.hpp"
+#include "tools/rocecap/line_makers.hpp"
 #include "tools/rocecap/parallel_printer.hpp"
 #include "util/error.hpp"
 #include "util/number.hpp"
@@ -57,6 +58,10 @@ void annotate_following(timeline::TraceFiles /*files*/, const std::string& /*run
 
 unsigned usable_cpus() {
     return 1;
+}
+
+page::Encode encode_on_all_cpus() {
+    return page::encode;
 }
 
 void print_in_parallel(unsigned /*cpus*/, capture::FileSource& /*source*/, Printer& /*printer*/,

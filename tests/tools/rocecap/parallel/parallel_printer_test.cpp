@@ -1,5 +1,5 @@
-// rocecap decode on several CPUs beside rocecap on one: the output, the errors and the exit code are
-// the same.
+// rocecap decode and report on several CPUs beside rocecap on one: the output, the errors and the exit
+// code are the same.
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
@@ -87,6 +87,16 @@ TEST_F(ParallelPrinter, prints_a_long_capture) {
     expect_same("$ROCECAP decode --json - < " + path);
     expect_same("cat " + path + " | $ROCECAP decode -");
     expect_same("gzip < " + path + " | $ROCECAP decode -");
+}
+
+// The lines of a report page are made by several threads.
+TEST_F(ParallelPrinter, a_report_is_that_of_one_thread) {
+    for (const std::string& path : {samples(), synthetic()}) {
+        const auto outcome = expect_same("$ROCECAP report -o - " + path);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        EXPECT_GT(outcome.out.size(), 1'000'000U);
+    }
+    expect_same("$ROCECAP report -o /dev/full " + capture_.str());
 }
 
 // Longer addresses widen the columns of all later lines; malformed packets set the exit code.
