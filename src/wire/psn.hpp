@@ -44,6 +44,15 @@ class Psn {
     std::uint32_t value_ = 0;
 };
 
+/// A PSN without the wrap: how many PSNs it is behind a first one; negative before it.
+using ExtendedPsn = std::int64_t;
+
+/// Returns the one nearest to `near` whose lowest 24 bits are those of `psn`: up to half the circle
+/// ahead of it or behind (IBTA volume 1, 9.7.3.1).
+constexpr ExtendedPsn extend(Psn psn, ExtendedPsn near) {
+    return near + distance(Psn(static_cast<std::uint32_t>(near)), psn);
+}
+
 }  // namespace wire
 
 /// Decimal as in Wireshark; integer format specifications ("{:06x}") work.

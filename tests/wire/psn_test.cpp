@@ -40,4 +40,14 @@ TEST(Psn, is_within_a_run_of_psns) {
     EXPECT_FALSE(Psn(5).is_within(Psn(5), 0));
 }
 
+TEST(Psn, extended_is_the_nearest_with_the_same_24_bits) {
+    EXPECT_EQ(wire::extend(Psn(5), 0), 5);
+    EXPECT_EQ(wire::extend(Psn(0xffffff), 0), -1);
+    EXPECT_EQ(wire::extend(Psn(1), 0xffffff), 0x1000001);
+    EXPECT_EQ(wire::extend(Psn(0xffffff), 0x3000001), 0x2ffffff);
+    EXPECT_EQ(wire::extend(Psn(2), -3), 2);
+    EXPECT_EQ(wire::extend(Psn(0x7fffff), 0), 0x7fffff);
+    EXPECT_EQ(wire::extend(Psn(0x800000), 0), -0x800000);
+}
+
 }  // namespace psn_test

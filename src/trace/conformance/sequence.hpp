@@ -7,26 +7,21 @@
 
 namespace conformance {
 
-/// 0 is the first PSN; earlier ones are negative.
-using ExtendedPsn = std::int64_t;
+using wire::ExtendedPsn;
 
+/// Places of PSNs behind the first one.
 class Sequence {
   public:
     Sequence() = default;
-    explicit Sequence(wire::Psn first) : psn_(first) {}
+    explicit Sequence(wire::Psn first) : first_(first) {}
 
     /// Returns the place of the PSN that is within half a circle of the last place.
-    ExtendedPsn extend(wire::Psn psn) const { return place_ + distance(psn_, psn); }
-    wire::Psn psn_of(ExtendedPsn place) const {
-        return psn_ + static_cast<std::uint32_t>(static_cast<std::uint64_t>(place - place_));
-    }
-    void move_to(ExtendedPsn place) {
-        psn_ = psn_of(place);
-        place_ = place;
-    }
+    ExtendedPsn extend(wire::Psn psn) const { return wire::extend(psn - first_.value(), place_); }
+    wire::Psn psn_of(ExtendedPsn place) const { return first_ + static_cast<std::uint32_t>(place); }
+    void move_to(ExtendedPsn place) { place_ = place; }
 
   private:
-    wire::Psn psn_;
+    wire::Psn first_;
     ExtendedPsn place_ = 0;
 };
 

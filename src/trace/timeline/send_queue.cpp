@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::uint32_t psn_mask = wire::Psn::mask;
 
-// Returns the position nearest to `reference` whose low 24 bits are `offset`: up to half the
-// circle, a PSN counts as ahead of the reference, beyond that as behind it (IBTA volume 1,
-// 9.7.3.1).
-std::uint64_t unwrap(std::uint32_t offset, std::uint64_t reference) {
-    const auto here = static_cast<std::uint32_t>(reference);
-    return reference +
-           static_cast<std::uint64_t>(std::int64_t{distance(wire::Psn(here), wire::Psn(offset))});
-}
-
 // Returns whether each PSN has its own response; other requests are acknowledged up to a PSN.
 bool has_responses(std::string_view opcode) {
     return opcode == "RDMA_READ" || opcode.starts_with("ATOMIC");
@@ -48,9 +39,9 @@ const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t numbe
             base_is_final_ = true;
         }
     }
-    const auto offset = static_cast<std::uint32_t>(*first - (hidden_ ? 0 : base_)) & psn_mask;
+    const wire::Psn offset(static_cast<std::uint32_t>(*first - (hidden_ ? 0 : base_)));
     Post added{};
-    added.first = has_posts() ? unwrap(offset, posts_.back().first) : start + offset;
+    added.first = has_posts() ? wire::extend(offset, posts_.back().first) : offset.value();
     WorkRequest& request = added.request;
     added.on_queue = post[key::request];
     request.number = number;
@@ -92,7 +83,7 @@ void SendQueue::begin_as(const SendQueue& other) {
 // whether it is the first one.
 void SendQueue::look_for_base(const PacketKey& packet) {
     constexpr std::uint64_t most_lost = 1024;
-    const std::uint64_t posted = posts_.back().end() - start;  // PSNs
+    const auto posted = static_cast<std::uint64_t>(posts_.back().end());  // PSNs
     const std::uint32_t ahead = (packet.psn - base_) & psn_mask;
     const std::uint32_t behind = (base_ - packet.psn) & psn_mask;
     if (packet.is_response) {
@@ -104,15 +95,15 @@ void SendQueue::look_for_base(const PacketKey& packet) {
 }
 
 // A capture may begin many wraps of the PSN after the log.
-std::optional<std::uint64_t> SendQueue::on_another_lap(std::uint64_t position) {
-    constexpr std::uint64_t lap = psn_mask + 1;
-    for (std::uint64_t at = start + (position - start) % lap; at < posts_.back().end(); at += lap)
+std::optional<wire::ExtendedPsn> SendQueue::on_another_lap(wire::ExtendedPsn position) {
+    constexpr wire::ExtendedPsn lap = psn_mask + 1;
+    for (wire::ExtendedPsn at = position % lap; at < posts_.back().end(); at += lap)
         if (at != position && find(at) != nullptr)
             return at;
     return std::nullopt;
 }
 
-SendQueue::Post* SendQueue::find(std::uint64_t position) {
+SendQueue::Post* SendQueue::find(wire::ExtendedPsn position) {
     const auto after = std::ranges::upper_bound(posts_, position, {}, &Post::first);
     if (after == posts_.begin())
         return nullptr;
@@ -143,7 +134,7 @@ std::optional<RequestPacket> SendQueue::account(const PacketKey& packet) {
         look_for_base(packet);
     if (base_is_ != Base::Known)
         return std::nullopt;
-    std::uint64_t position = unwrap((packet.psn - base_) & psn_mask, near_);
+    wire::ExtendedPsn position = wire::extend(wire::Psn(packet.psn - base_), near_);
     Post* post = find(position);
     if (post == nullptr)
         if (const auto elsewhere = on_another_lap(position)) {
@@ -177,7 +168,7 @@ std::optional<RequestPacket> SendQueue::account(const PacketKey& packet) {
 }
 
 // Acknowledges all posts that end at `end` or before. A READ is done only after its last response.
-void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
+void SendQueue::acknowledge(wire::ExtendedPsn end, std::int64_t t_ns) {
     for (; acknowledged_ < posts_.size() && posts_[acknowledged_].end() <= end; ++acknowledged_) {
         WorkRequest& request = posts_[acknowledged_].request;
         if (!request.acknowledged_ns && !has_responses(request.opcode))

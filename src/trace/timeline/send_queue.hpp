@@ -1,7 +1,7 @@
 // The send requests of one queue pair by PSN, with their packets and completions.
 //
-// A position is a PSN without the wrap at 24 bits. Positions start well above 0, so that packets
-// shortly before the first request have a position, too.
+// A position is an extended PSN: 0 is the first PSN of the first request that was posted, or, if the
+// events have offsets, that of offset 0.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,6 @@ class SendQueue {
     }
 
   private:
-    static constexpr std::uint64_t start = 0x1000000;
     enum class Base : std::uint8_t {
         Unknown,
         Behind,  // at a packet within a message: not the first one
@@ -69,29 +68,29 @@ class SendQueue {
     };
 
     struct Post {
-        std::uint64_t first;  // position of its first PSN
+        wire::ExtendedPsn first;  // position of its first PSN
         WorkRequest request;
         std::optional<std::uint64_t> on_queue;  // its number on its queue pair, from the log
         std::vector<bool> sent;                 // by PSN; empty: none was sent
         std::vector<bool> answered;             // by PSN, if each has a response: READ, atomics
 
-        std::uint64_t end() const { return first + request.packets; }
+        wire::ExtendedPsn end() const { return first + request.packets; }
     };
 
     void look_for_base(const PacketKey& packet);
-    Post* find(std::uint64_t position);
-    std::optional<std::uint64_t> on_another_lap(std::uint64_t position);
+    Post* find(wire::ExtendedPsn position);
+    std::optional<wire::ExtendedPsn> on_another_lap(wire::ExtendedPsn position);
     static Transmission note(std::vector<bool>& seen, WorkRequest& request, std::size_t index);
     static Transmission answer(Post& post, std::size_t index, std::int64_t t_ns);
-    void acknowledge(std::uint64_t end, std::int64_t t_ns);
+    void acknowledge(wire::ExtendedPsn end, std::int64_t t_ns);
 
     std::vector<Post> posts_;  // sorted by `first`
     bool hidden_ = false;      // the posts' events have offsets
     Base base_is_ = Base::Unknown;
     bool base_is_final_ = false;  // something was acknowledged, or the posts have PSNs
     bool was_moved_ = false;
-    std::uint32_t base_ = 0;        // the PSN at position `start`
-    std::uint64_t near_ = start;    // position close to the current traffic, for unwrap()
+    std::uint32_t base_ = 0;        // the PSN at position 0
+    wire::ExtendedPsn near_ = 0;    // position close to the current traffic
     std::size_t acknowledged_ = 0;  // number of posts, from the first
     std::size_t completed_ = 0;
 };
