@@ -34,6 +34,7 @@ util::Json half_json(const HalfReport& half) {
             {"changed", half.changed},
             {"first_psn", psn(half.first_psn)},
             {"first_psn_is_told", half.is_told},
+            {"cut", half.cut},
             {"began_in_the_middle", half.began_in_the_middle},
             {"silent_since", maybe(half.silent_since)},
             {"gave_up_after", maybe(half.gave_up_after)},

@@ -120,7 +120,7 @@ class Text {
         if (one.findings != 0)
             verdict =
                 style_(util::TextRole::Bad, util::padded(counted(one.findings, "deviation"), 16));
-        else if (one.unknowable != 0)
+        else if (one.unknowable != 0 || one.cut != 0)
             verdict = style_(util::TextRole::Notice, util::padded("cannot be judged", 18));
         std::string text = fmt::format("requests of {}: {}", name_of(requester), one.requests);
         if (one.repeated != 0)
@@ -141,6 +141,11 @@ class Text {
             also(events(one), util::TextRole::Dim);
         if (one.unknowable != 0)
             also(fmt::format("{} cannot be judged", counted(one.unknowable, "place")),
+                 util::TextRole::Notice);
+        if (one.cut != 0)
+            also(fmt::format("the capture cut off headers of {}: capture at least 384 bytes of "
+                             "each packet",
+                             counted(one.cut, "packet")),
                  util::TextRole::Notice);
         if (one.began_in_the_middle)
             also(

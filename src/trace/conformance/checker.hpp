@@ -45,6 +45,8 @@ struct HalfReport {
     std::uint64_t changed = 0;
     std::optional<wire::Psn> first_psn;
     bool is_told = false;
+    /// Packets whose headers the capture cut off: such a half is not judged.
+    std::uint64_t cut = 0;
     bool began_in_the_middle = false;
     std::optional<std::uint64_t> silent_since;  ///< the frame from which on nothing was answered
     std::optional<std::uint64_t> gave_up_after;

@@ -23,6 +23,8 @@ void HalfCheck::take(StepKind kind, const ObservedPacket& seen) {
             counts_.rnr_naks += !seen.is_damaged && seen.is_rnr_nak() ? 1 : 0;
             break;
     }
+    const bool is_sent = kind == StepKind::RequestSent || kind == StepKind::ResponseSent;
+    counts_.cut += is_sent && seen.lacks_headers ? 1 : 0;
     counts_.lost += seen.fate == Fate::Lost ? 1 : 0;
     counts_.doubled += seen.fate == Fate::Doubled ? 1 : 0;
     counts_.reordered += seen.fate == Fate::Reordered ? 1 : 0;

@@ -43,6 +43,7 @@ class HalfCheck {
         std::uint64_t requests = 0;  ///< sent
         std::uint64_t responses = 0;
         std::uint64_t rnr_naks = 0;  ///< that arrived
+        std::uint64_t cut = 0;       ///< sent, and the capture cut off some of their headers
         std::uint64_t lost = 0, doubled = 0, reordered = 0, corrupted = 0, changed = 0;
     };
     const Counts& counts() const { return counts_; }

@@ -33,6 +33,8 @@ void Checker::report(const HalfStream& stream, std::size_t connection, bool forw
     out.reordered = counts.reordered;
     out.corrupted = counts.corrupted;
     out.changed = counts.changed;
+    if ((out.cut = counts.cut) != 0)
+        return;
     out.repeated = requester.repeated_packets();
     out.copied = requester.copied_packets();
     out.first_psn = stream.facts.first_psn;

@@ -15,13 +15,6 @@ bool is_within(wire::Psn psn, wire::Psn first, wire::Psn last) {
     return distance(first, psn) >= 0 && distance(psn, last) >= 0;
 }
 
-bool acknowledges(const ObservedPacket& response, wire::Psn psn) {
-    if (response.is_damaged)
-        return false;
-    const bool is_positive = response.is_ack() || response.is_data();
-    return distance(psn, response.psn) >= (is_positive ? 0 : 1);
-}
-
 class Analysis {
   public:
     Analysis(const std::deque<Step>& steps, const Responder& responder, const Requester& requester)
@@ -202,7 +195,7 @@ class Analysis {
         const auto serves = [&](const ObservedPacket& other) {
             if (needs_itself)
                 return !other.is_damaged && other.is_data() && other.psn == packet.psn;
-            return acknowledges(other, packet.psn);
+            return !other.is_damaged && other.acknowledges(packet.psn);
         };
         if (packet.fate == Fate::Changed && arrived_as_answer(packet)) {
             recovery.prediction = "accepted as it arrived";

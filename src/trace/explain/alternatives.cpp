@@ -150,7 +150,7 @@ class Alternatives {
             return fmt::format("it is {} at both ends", requester->path_mtu);
         const auto largest = std::ranges::max_element(direction_.requests, {}, &Seen::payload);
         const Seen* answer = case_.course.last_answer;
-        if (answer == nullptr || !accepted() || !acknowledges(*answer, (*largest)->psn))
+        if (answer == nullptr || !accepted() || !answer->acknowledges((*largest)->psn))
             return std::nullopt;
         return fmt::format("frame {}, of the largest size, was acknowledged", (*largest)->frame);
     }

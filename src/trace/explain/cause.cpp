@@ -124,6 +124,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::OneSidedCapture, "one-sided-capture",
      "Capture both directions: at an interface that both pass, without a filter on one address, or "
      "with both ports of a mirror."},
+    {Code::CutCapture, "cut-capture",
+     "Capture whole packets, or at least 384 bytes of each: rocecap live -s 384, tcpdump -s 384."},
 });
 
 const CodeRow& row_of(Code code) {

@@ -58,6 +58,8 @@ enum class Code : std::uint8_t {
     Deviation,
     // the capture
     OneSidedCapture,
+    CutCapture,
+    Last = CutCapture,
 };
 
 /// Returns a stable name: "wrong-rkey".

@@ -37,11 +37,6 @@ bool is_port(const wire::IcrcHint* hint) {
 
 }  // namespace
 
-bool acknowledges(const Seen& response, Psn psn) {
-    const std::int32_t least = response.is_ack() || response.is_data() ? 0 : 1;
-    return distance(psn, response.psn) >= least;
-}
-
 void Walk::go_on(const Direction& direction) {
     path_mtu_ = direction.path_mtu;
     const auto next_of = [this](const std::vector<const Seen*>& all) {
@@ -108,8 +103,8 @@ void Walk::ask(const Seen& request) {
         pass(request, width);
     } else if (ahead >= 0) {
         // After a READ of unknown width, the gap consists of the READ's own PSNs.
-        const bool was_read =
-            last_ != nullptr && last_->is(Operation::RdmaReadRequest) && path_mtu_ == 0;
+        const bool was_read = last_ != nullptr && last_->is(Operation::RdmaReadRequest) &&
+                              (path_mtu_ == 0 || last_->lacks_headers);
         if (ahead > 0 && !was_read) {
             course_.gaps += static_cast<std::uint32_t>(ahead);
             gaps_.push_back({next_, static_cast<std::uint32_t>(ahead), &request});
@@ -331,8 +326,7 @@ void Walk::take(const Seen& response) {
     const bool is_nak = response.is_kind(AethKind::Nak);
     if (response.is_sequence_nak())
         nak_ = &response;
-    // A NAK acknowledges all PSNs before its own.
-    const Psn end = is_nak ? response.psn : response.psn + 1;
+    const Psn end = response.acknowledged_end();
     if (!has_begun_)
         return;
     const std::int32_t covers = distance(acked_, end);

@@ -144,10 +144,6 @@ struct Course {
     std::array<Forgotten, static_cast<std::size_t>(Why::Last) + 1> forgotten{};
 };
 
-/// Returns whether a response acknowledges this PSN. A NAK, also an RNR NAK, acknowledges only the PSNs
-/// before its own.
-bool acknowledges(const Seen& response, wire::Psn psn);
-
 /// Follows a direction through a capture.
 class Walk {
   public:

@@ -89,7 +89,7 @@ class Datagrams {
     bool other_q_key() {
         const auto own = receiver().q_key;
         const auto wrong = std::ranges::find_if(direction_.requests, [&](const Seen* datagram) {
-            return own && datagram->q_key != *own;
+            return own && !datagram->lacks_headers && datagram->q_key != *own;
         });
         if (wrong == direction_.requests.end())
             return false;
@@ -272,7 +272,8 @@ class Datagrams {
             std::set<std::uint32_t> psns;
             for (const Seen& datagram : stream.packets)
                 if (!datagram.is_damaged && datagram.t_ns < end &&
-                    (!receiver().q_key || datagram.q_key == *receiver().q_key))
+                    (!receiver().q_key || datagram.lacks_headers ||
+                     datagram.q_key == *receiver().q_key))
                     psns.insert(datagram.psn.value());
             count += psns.size();
         }

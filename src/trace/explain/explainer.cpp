@@ -257,6 +257,7 @@ Explanation Explainer::explanation() {
         checker_.captured_at({place_});
         explain_deviations(whole, checker_.finish(), out.has_failed, causes);
     }
+    explain_cut(whole, causes);
     explain_link(whole, out.has_failed, causes);
     explain_collectives(whole, causes);
     merge(causes);

@@ -156,7 +156,7 @@ class NoResponse {
             return false;
         bool has_answered = false;
         for (const Seen* request : direction_.requests) {
-            if (!acknowledges(*case_.course.last_answer, request->psn))
+            if (!case_.course.last_answer->acknowledges(request->psn))
                 continue;
             has_answered = true;
             if (request->payload >= silent.payload)

@@ -1,7 +1,10 @@
-// Captures of one direction only.
+// Captures of one direction only, and of too little of each packet.
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -63,6 +66,42 @@ void explain_missing_requests(const Whole& whole, Causes& causes) {
         cause.add(evidence(*std::ranges::find_if(stream.packets, &Seen::is_response)));
         causes.push_back(std::move(cause));
     }
+}
+
+void explain_cut(const Whole& whole, Causes& causes) {
+    // An ACK without its AETH may be a NAK.
+    std::set<std::string> unclear;
+    for (const Direction& direction : whole.directions)
+        if (std::ranges::any_of(direction.responses, [](const Seen* response) {
+                return response->lacks_headers && response->is(wire::Operation::Acknowledge);
+            }))
+            unclear.insert(direction.where());
+    for (Cause& one : causes)
+        if (unclear.contains(one.where) &&
+            std::ranges::any_of(one.evidence,
+                                [](const Evidence& evidence) { return evidence.frame != 0; }))
+            one.certainty = Certainty::Possible;
+    Cause cause{.code = Code::CutCapture,
+                .certainty = Certainty::Certain,
+                .text = "the capture cut off headers of ",
+                .evidence = {},
+                .where = {}};
+    const auto add = [&](const Notices& cut, std::string_view unit, std::string_view result) {
+        if (cut.count == 0)
+            return;
+        cause.text += fmt::format("{}{}{}", cause.evidence.empty() ? "" : ", and of ",
+                                  counted(cut.count, unit), result);
+        cause.add(cut.first);
+    };
+    const Traffic::Cut& cut = whole.traffic.cut();
+    add(cut.acknowledgements, "acknowledgement", " (an ACK looks like a NAK)");
+    add(cut.others, "packet", " with data or a request (rkeys, addresses and lengths are missing)");
+    add(cut.messages_of_manager, "message",
+        " of the connection manager (PSNs and IDs are missing)");
+    if (cause.evidence.empty())
+        return;
+    cause.text += '.';
+    causes.push_back(std::move(cause));
 }
 
 }  // namespace explain

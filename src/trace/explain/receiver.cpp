@@ -125,7 +125,7 @@ void explain_receiver(const Case& one, Causes& causes) {
     const bool is_last = !naks.empty() && !direction.requests.empty() &&
                          one.course.last_answer == naks.back() &&
                          direction.requests.back()->frame < naks.back()->frame;
-    const bool is_open = !naks.empty() && !acknowledges(*one.course.last_answer, naks.back()->psn);
+    const bool is_open = !naks.empty() && !one.course.last_answer->acknowledges(naks.back()->psn);
     const Ending ending = ending_of(one, is_last, is_open);
     const std::int64_t lasted =
         direction.requests.empty() ? 0 : direction.requests.back()->t_ns - direction.begin_ns();

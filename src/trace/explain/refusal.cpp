@@ -20,7 +20,11 @@ class Access {
 
     void explain() {
         const std::string& role = case_.direction.responder_role;
-        if (!role.empty() && case_.whole.logs.is_whole(role))
+        if (request_.is_cut)
+            add(Code::RemoteAccess, Certainty::Certain,
+                "the responder refused the access to its memory, and the capture cut off the "
+                "request's rkey and address.");
+        else if (!role.empty() && case_.whole.logs.is_whole(role))
             by_log(role);
         else
             as_told();

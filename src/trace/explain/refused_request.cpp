@@ -50,6 +50,7 @@ RefusedRequest request_of(const Direction& direction, const Seen& packet) {
     made.va = message.first->va;
     made.rkey = message.first->rkey;
     made.length = made.right.empty() ? message.length : message.first->dmalen;
+    made.is_cut = message.first->lacks_headers;
     made.payload = std::max(message.first->payload, packet.payload);
     made.evidence.push_back(evidence(*message.first));
     if (message.first != &packet)
@@ -105,6 +106,12 @@ std::optional<RefusedRequest> refused_request(const Case& one) {
     const Completion* error = completion_of(one, reason);
     if (error != nullptr && error->post) {
         RefusedRequest logged = request_of(*direction.requester, *error->post);
+        if (request && request->is_cut) {
+            request->va = logged.va;
+            request->rkey = logged.rkey;
+            request->length = logged.length;
+            request->is_cut = false;
+        }
         if (request)
             request->evidence.push_back(std::move(logged.evidence.front()));
         else

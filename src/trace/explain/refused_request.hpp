@@ -22,6 +22,8 @@ struct RefusedRequest {
         false;  ///< a SEND; a WRITE with immediate data takes a receive of any size
     std::uint64_t va = 0, length = 0;  ///< bytes
     std::uint32_t rkey = 0;
+    bool is_cut =
+        false;  ///< va, rkey and the length of a READ are unknown: the capture cut them off
     std::uint32_t payload = 0;     ///< of its largest known packet, bytes
     std::int64_t refused_ns = 0;   ///< time of the NAK; without a NAK, of the completion
     const Seen* packet = nullptr;  ///< the packet that the NAK refuses; nullptr: not in the capture

@@ -193,6 +193,9 @@ void explain_connection_manager(const Whole& whole, Causes& causes);
 void explain_connection_events(const Whole& whole, const Listeners& listeners, Causes& causes);
 /// Responses to requests that are not in the capture.
 void explain_missing_requests(const Whole& whole, Causes& causes);
+/// Packets whose headers the capture cut off. What such responses show is at most possible. Call it
+/// after the other rules about packets.
+void explain_cut(const Whole& whole, Causes& causes);
 /// What the check found in the capture. Call it after the other rules. `has_failed`: as in
 /// Explanation; what a missing packet may explain is then no cause.
 void explain_deviations(const Whole& whole, const conformance::Report& report, bool has_failed,

@@ -79,7 +79,7 @@ class Silence {
         if (request == nullptr)
             return nullptr;
         const auto answer = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
-            return one->frame > request->frame && acknowledges(*one, request->psn);
+            return one->frame > request->frame && one->acknowledges(request->psn);
         });
         return answer == direction_.responses.end() ? nullptr : *answer;
     }
@@ -139,7 +139,7 @@ class Silence {
                 ++copies;
             }
         const auto responses = std::ranges::count_if(direction_.responses, [&](const Seen* one) {
-            return since != nullptr && one->frame > since->frame && acknowledges(*one, psn);
+            return since != nullptr && one->frame > since->frame && one->acknowledges(psn);
         });
         return copies >= least && static_cast<std::size_t>(responses) + 1 >= copies &&
                        direction_.requests.back()->t_ns - since->t_ns >= least_ns
@@ -227,7 +227,7 @@ class Silence {
         });
         if (waiting == requester->posts.end() || !waiting->psn_last ||
             std::ranges::any_of(direction_.responses, [&](const Seen* response) {
-                return acknowledges(*response, *waiting->psn_last);
+                return response->acknowledges(*waiting->psn_last);
             }))
             return false;
         Cause cause = case_.cause(

@@ -68,7 +68,13 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
     ++packets_;
     if (packet.cm)
         see_cm(frame, t_ns, *key, packet);
-    if (packet.opcode == nullptr || packet.malformed || packet.mad)
+    if (packet.opcode == nullptr || packet.malformed)
+        return;
+    const bool is_of_manager =
+        packet.opcode->transport() == wire::Transport::Ud && packet.bth->dest_qpn == wire::gsi_qpn;
+    if (is_of_manager && packet.truncated)
+        cut_.messages_of_manager.add(frame, t_ns, "message of the connection manager");
+    if (packet.mad || is_of_manager)
         return;
     if (packet.opcode->operation == wire::Operation::Cnp) {
         cnps_.add(frame, t_ns, "CNP");
@@ -89,8 +95,13 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
     stream.damaged += seen.is_damaged ? 1 : 0;
     if (packet.icrc && packet.icrc->hint != nullptr)
         seen.hint = &*hints_.insert(*packet.icrc->hint).first;
+    const auto note = [&](Notices& notices) {
+        notices.add(frame, t_ns, notices.count == 0 ? seen.text() : std::string());
+    };
     if (seen.is_marked)
-        marks_.add(frame, t_ns, marks_.count == 0 ? seen.text() : std::string());
+        note(marks_);
+    if (seen.lacks_headers)
+        note(seen.is(wire::Operation::Acknowledge) ? cut_.acknowledgements : cut_.others);
 }
 
 void Traffic::forget(const std::unordered_set<const Seen*>& held, const Share& share) {

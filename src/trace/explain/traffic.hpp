@@ -117,6 +117,11 @@ class Traffic {
     const Notices& cnps() const { return cnps_; }
     /// Packets with a congestion mark of IP.
     const Notices& marks() const { return marks_; }
+    /// Packets whose headers the capture cut off.
+    struct Cut {
+        Notices acknowledgements, messages_of_manager, others;
+    };
+    const Cut& cut() const { return cut_; }
     const std::vector<Dropped>& dropped() const { return dropped_; }
     /// Requests of ARP or neighbour discovery for a host since its last message; nullptr: none.
     const Notices* unresolved(const flow::Host& host) const;
@@ -138,6 +143,7 @@ class Traffic {
     std::vector<CmSeen> cm_;
     service::Services services_;
     Notices cnps_, marks_;
+    Cut cut_;
     std::vector<Dropped> dropped_;
     std::vector<std::pair<flow::Host, Notices>> unresolved_;
     std::set<wire::IcrcHint> hints_;

@@ -180,7 +180,7 @@ const Seen* answer_to(const Direction& direction, const Post& post) {
     if (!post.psn_first || !post.psn_last)
         return nullptr;
     const auto found = std::ranges::find_if(direction.responses, [&](const Seen* response) {
-        return acknowledges(*response, *post.psn_last) &&
+        return response->acknowledges(*post.psn_last) &&
                distance(*post.psn_first, response->psn) >= 0;
     });
     return found == direction.responses.end() ? nullptr : *found;
@@ -194,7 +194,7 @@ std::vector<const Seen*> taken_messages(const Direction& direction) {
     std::optional<wire::Psn> newest;
     for (const Seen* request : direction.requests) {
         const bool is_new = !newest || distance(*newest, request->psn) > 0;
-        if (!is_new || last == direction.responses.rend() || !acknowledges(**last, request->psn))
+        if (!is_new || last == direction.responses.rend() || !(*last)->acknowledges(request->psn))
             continue;
         newest = request->psn;
         if (takes_receive(*request))

@@ -35,6 +35,8 @@ struct Seen {
     bool ack_req = false;
     bool is_damaged = false;  ///< wrong ICRC, or malformed: its receiver must drop it
     bool is_marked = false;   ///< IP ECN: congestion experienced
+    /// The capture cut off headers: their fields are 0 here.
+    bool lacks_headers = false;
 
     /// `packet` has a BTH, an opcode with a row, and an IP header or a GRH.
     static Seen of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet);
@@ -57,6 +59,14 @@ struct Seen {
     }
     /// A request whose response is data, or more than an ACK: READ, ATOMIC, FLUSH, ATOMIC WRITE.
     bool wants_data() const;
+
+    /// Of a response: the PSN behind those that it acknowledges. A NAK, also an RNR NAK, acknowledges
+    /// only the PSNs before its own (IBTA volume 1, 9.7.5.1.1). A response without its AETH counts
+    /// as an ACK: most are.
+    wire::Psn acknowledged_end() const {
+        return is_kind(wire::AethKind::Nak) || is_rnr_nak() ? psn : psn + 1;
+    }
+    bool acknowledges(wire::Psn request) const { return request.is_before(acknowledged_end()); }
 
     /// The PSNs that the packet takes, at least 1. `path_mtu`: 0: unknown.
     std::uint32_t psn_count(PathMtu path_mtu) const {

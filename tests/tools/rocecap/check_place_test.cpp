@@ -1,4 +1,5 @@
 // rocecap check of a capture that was made at one place.
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -25,10 +26,13 @@ class OnePoint {
         auto frame = wire::encode(packet);
         frame.back() ^= std::byte{flip_last_bits};
         now_ += 5'000;
-        writer_->packet(interface_, {.time = capture::Time(now_),
-                                     .bytes = frame,
-                                     .original_length = static_cast<std::uint32_t>(frame.size())});
+        writer_->packet(interface_,
+                        {.time = capture::Time(now_),
+                         .bytes = util::Bytes(frame).first(std::min(frame.size(), snaplen)),
+                         .original_length = static_cast<std::uint32_t>(frame.size())});
     }
+
+    std::size_t snaplen = SIZE_MAX;
 
     support::Outcome check(support::Argv options = {}) {
         writer_->close();
@@ -45,6 +49,25 @@ class OnePoint {
 
 constexpr const char* requester_address = "192.0.2.1";
 constexpr const char* responder_address = "192.0.2.2";
+
+// Without its AETH, the NAK looks like an ACK, and without its RETH, a READ takes one PSN.
+TEST(CheckCommand, a_half_whose_headers_were_cut_off_is_not_judged) {
+    OnePoint capture("cut");
+    capture.snaplen = 54;
+    capture.add(send_one(0));
+    capture.add(acknowledge(0, 1));
+    capture.add(read_part(1, 3));
+    capture.add(send_one(5));
+    capture.add(nak(4, 2));
+    const auto outcome = capture.check({"--at", requester_address});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_NE(outcome.out.find("    cannot be judged  requests of 192.0.2.1: 3; 2 responses\n"
+                               "                    the capture cut off headers of 3 packets: "
+                               "capture at least 384 bytes of each\n"),
+              std::string::npos)
+        << outcome.out;
+    EXPECT_EQ(outcome.out.find("nak-psn"), std::string::npos) << outcome.out;
+}
 
 // A request is lost after it left the requester's host. The capture has the NAK and the
 // retransmission.

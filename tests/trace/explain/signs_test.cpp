@@ -171,7 +171,7 @@ loss likely, 50001 us
 }
 
 TEST_F(Explained, causes_have_a_name_and_an_advice) {
-    for (int code = 0; code <= static_cast<int>(explain::Code::OneSidedCapture); ++code) {
+    for (int code = 0; code <= static_cast<int>(explain::Code::Last); ++code) {
         EXPECT_FALSE(name(static_cast<explain::Code>(code)).empty()) << code;
         EXPECT_TRUE(advice(static_cast<explain::Code>(code)).ends_with('.')) << code;
     }
