@@ -59,9 +59,9 @@ Value rkey(const View& view) {
                             : in<&Packet::atomic_eth, &AtomicEth::rkey>(view);
 }
 
-// Only if decoding got as far as the ICRC.
 Value payload_length(const View& view) {
-    return view.packet.icrc ? Value(std::uint64_t{view.packet.payload_length}) : Value();
+    const std::size_t length = view.packet.payload_length;
+    return view.packet.icrc || length != 0 ? Value(std::uint64_t{length}) : Value();
 }
 Value icrc_value(const View& view) {
     return view.packet.icrc ? or_null(to_value(view.packet.icrc->value)) : Value();

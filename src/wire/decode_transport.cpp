@@ -19,6 +19,13 @@ bool has_dc_header(const Bth& bth, const FrameReader& behind_bth) {
     return bytes.empty() ? behind_bth.left() >= Dceth::size : bytes.front() != std::byte{0};
 }
 
+/// `behind_bth`: bytes on the wire.
+std::size_t payload_without_headers(const Packet& packet, std::size_t behind_bth) {
+    const std::size_t others =
+        headers_size(packet.opcode->headers) + packet.bth->padcnt + icrc_size;
+    return behind_bth > others ? behind_bth - others : 0;
+}
+
 /// Returns false if decoding cannot continue; the packet then has the reason.
 bool decode_headers(FrameReader& reader, Packet& packet) {
     const auto bytes = reader.take<Bth::size>("BTH", Header::Bth);
@@ -45,8 +52,13 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
             util::emplace_result(header, [&] { return parse<Extension>(*taken); });
         return header.has_value();
     };
-    if (!for_each_extension_header(packet, take))
+    const std::size_t behind_bth = reader.left();
+    if (!for_each_extension_header(packet, take)) {
+        if (packet.truncated && packet.opcode != nullptr && reader.end_is_known() &&
+            reader.end() != FrameReader::unknown_end)
+            packet.payload_length = payload_without_headers(packet, behind_bth);
         return false;
+    }
     if ((headers & header::cnp_reserved) == 0)
         return true;
     packet.trail.put(Header::CnpReserved, std::min(reader.at() + cnp_reserved_size, reader.end()));

@@ -123,7 +123,7 @@ struct Packet {
     /// Captured part of the payload, without padding and ICRC.
     util::Bytes payload;
     /// Bytes of payload on the wire, from the length fields; more than payload.size() if the
-    /// capture was cut. Valid if `icrc` is present.
+    /// capture was cut. 0 if it is unknown, or if there is none.
     std::size_t payload_length = 0;
     std::optional<Mad> mad;
     std::optional<Cm> cm;

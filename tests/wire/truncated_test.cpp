@@ -70,6 +70,21 @@ TEST(Truncated, headers_in_front_of_the_cut_are_there) {
     EXPECT_TRUE(packet.payload.empty());
 }
 
+// From the BTH on, the lengths of the headers say how long the payload was.
+TEST(Truncated, a_cut_header_hides_the_payload_and_not_its_length) {
+    for (const std::uint8_t code :
+         std::initializer_list<std::uint8_t>{0x0a, 0x06, 0x0b, 0x17, 0x64, 0x11, 0x0d})
+        for (const Network network : {Network::Ipv4, Network::Ipv6, Network::Grh}) {
+            const std::size_t payload = code == 0x11 ? 0 : 61;
+            const auto frame = frame_of(code, network, payload);
+            for (std::size_t size = frame.size() - 1; size >= 54; --size) {
+                const auto packet =
+                    wire::decode(util::Bytes(frame).first(size), LinkType::Ethernet, frame.size());
+                EXPECT_EQ(packet.payload_length, packet.bth ? payload : 0) << size;
+            }
+        }
+}
+
 // A switch that truncates mirrored packets does not change the IP length.
 TEST(Truncated, a_sliced_frame_was_cut_before_the_capture) {
     for (const Network network : {Network::Ipv4, Network::Ipv6, Network::Grh}) {

@@ -16,17 +16,6 @@ bool has_congestion_mark(const wire::Packet& packet) {
            (packet.ipv6 && packet.ipv6->ecn() == congestion_experienced);
 }
 
-// Without all headers, the decoder does not know where the payload begins.
-std::uint32_t payload_of(const wire::Packet& packet) {
-    if (packet.icrc || !packet.udp)
-        return static_cast<std::uint32_t>(packet.payload_length);
-    const std::size_t others = wire::Udp::size + wire::Bth::size +
-                               wire::headers_size(packet.opcode->headers) + packet.bth->padcnt +
-                               wire::icrc_size;
-    const std::size_t length = packet.udp->length;
-    return length > others ? static_cast<std::uint32_t>(length - others) : 0;
-}
-
 }  // namespace
 
 Seen Seen::of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
@@ -34,7 +23,7 @@ Seen Seen::of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet
               .t_ns = t_ns,
               .opcode = packet.opcode,
               .psn = packet.bth->psn,
-              .payload = payload_of(packet),
+              .payload = static_cast<std::uint32_t>(packet.payload_length),
               .aeth = packet.aeth.value_or(cut_aeth),
               .p_key = packet.bth->p_key,
               .ip_id = packet.ipv4 ? packet.ipv4->id : std::uint16_t{0},

@@ -108,19 +108,4 @@ TEST_F(Cut, q_key_is_not_another_one) {
     EXPECT_FALSE(has(explain::Code::WrongQKey));
 }
 
-TEST_F(Cut, payload_has_the_length_that_udp_tells) {
-    for (const std::size_t captured : {to_bth, std::size_t{60}, std::size_t{80}}) {
-        const auto frame = wire::encode([] {
-            auto made = packet(to_server, opcode::write_only, 100, 63);
-            made.reth = wire::Reth{.va = va, .rkey = rkey, .dmalen = 63};
-            return made;
-        }());
-        const auto decoded = wire::decode(util::Bytes(frame).first(captured),
-                                          wire::LinkType::Ethernet, frame.size());
-        const flow::Seen seen = flow::Seen::of(1, 0, decoded);
-        EXPECT_EQ(seen.payload, 63U) << captured;
-        EXPECT_EQ(seen.lacks_headers, captured < 70) << captured;
-    }
-}
-
 }  // namespace explain_test
