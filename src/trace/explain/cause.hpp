@@ -59,7 +59,8 @@ enum class Code : std::uint8_t {
     // the capture
     OneSidedCapture,
     CutCapture,
-    Last = CutCapture,
+    IncompleteCapture,
+    Last = IncompleteCapture,
 };
 
 /// Returns a stable name: "wrong-rkey".

@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -43,6 +47,28 @@ class Deviations {
                     damaged_.insert(seen.frame);
     }
 
+    // Halves with an ACK of a request that the capture does not have: everything that the check finds
+    // there may be due to that.
+    void find_missing_requests() {
+        std::map<Half, const Finding*> first;
+        for (const Finding& one : report_.findings)
+            if (one.code == conformance::Code::AckBeyond)
+                first.emplace(half_of(one), &one);
+        if (first.empty())
+            return;
+        std::unordered_map<std::uint64_t, const Seen*> acks;
+        for (const auto& [half, finding] : first)
+            acks[finding->frame] = nullptr;
+        for (const KeptStream& stream : whole_.traffic.streams())
+            for (const Seen& seen : stream.packets)
+                if (const auto ack = acks.find(seen.frame); ack != acks.end())
+                    ack->second = &seen;
+        for (const auto& [half, finding] : first)
+            if (const Seen* ack = acks[finding->frame];
+                ack != nullptr && lacks_requests(half, *ack) && may_be_sent(half))
+                add_incomplete(half, *ack);
+    }
+
     // Adds the kinds of findings at each direction, in the order of their first ones.
     void add(const conformance::Findings& findings, Certainty certainty,
              bool (*is_shown)(conformance::Code)) {
@@ -50,7 +76,9 @@ class Deviations {
         std::map<Kind, std::uint64_t> counts;
         std::vector<const Finding*> firsts;
         for (const Finding& one : findings)
-            if (is_shown(one.code) && !was_damaged(one) && !was_connected_again(one.connection) &&
+            if (is_shown(one.code) &&
+                (is_about_contents(one.code) || !incomplete_.contains(half_of(one))) &&
+                !was_damaged(one) && !was_connected_again(one.connection) &&
                 ++counts[kind_of(one)] == 1 && firsts.size() < most)
                 firsts.push_back(&one);
         for (const Finding* first : firsts)
@@ -61,6 +89,73 @@ class Deviations {
     using Kind = std::tuple<conformance::Code, bool, std::size_t, bool>;
     static Kind kind_of(const Finding& one) {
         return {one.code, one.is_programs, one.connection, one.forward};
+    }
+
+    using Half = std::pair<std::size_t, bool>;  // connection, forward
+    static Half half_of(const Finding& one) { return {one.connection, one.forward}; }
+
+    std::string where(const Half& half) const {
+        const auto& [connection, is_forward] = half;
+        const conformance::ConnectionReport& at = report_.connections[connection];
+        const flow::Host& requester = is_forward ? at.from : at.to;
+        const flow::Host& responder = is_forward ? at.to : at.from;
+        return fmt::format("{} → {}, QP {:#08x}", whole_.logs.name_of(requester, at.network),
+                           whole_.logs.name_of(responder, at.network),
+                           (is_forward ? at.to_qpn : at.from_qpn).value_or(0));
+    }
+
+    // Whether the capture has requests shortly before the ACK's PSN, but not all until it.
+    bool lacks_requests(const Half& half, const Seen& ack) const {
+        constexpr std::int32_t most = 1024;  // PSNs
+        const conformance::ConnectionReport& at = report_.connections[half.first];
+        std::set<std::int32_t> there;  // how far before the ACK's PSN
+        for (const KeptStream& stream : whole_.traffic.streams()) {
+            if (stream.key.dst != (half.second ? at.to : at.from) ||
+                stream.key.src != (half.second ? at.from : at.to) ||
+                stream.key.dest_qpn != (half.second ? at.to_qpn : at.from_qpn))
+                continue;
+            for (const Seen& seen : stream.packets) {
+                const std::int32_t before = distance(seen.psn, ack.psn);
+                const auto psns = static_cast<std::int32_t>(seen.psn_count(at.path_mtu));
+                for (std::int32_t i = 0; seen.is_request() && i < std::min(psns, most); ++i)
+                    if (before - i >= 0 && before - i < most)
+                        there.insert(before - i);
+            }
+        }
+        return !there.empty() && *there.rbegin() + 1 != std::ssize(there);
+    }
+
+    // Not if all requests that the requester posted were captured, or if the connection failed for a
+    // reason that explains the ACK.
+    bool may_be_sent(const Half& half) const {
+        const std::string direction = where(half);
+        if (std::ranges::any_of(
+                causes_, [&](const Cause& one) { return one.is_fatal && one.where == direction; }))
+            return false;
+        const auto found = std::ranges::find(whole_.directions, direction, &Direction::where);
+        if (found == whole_.directions.end() || found->requester == nullptr ||
+            !whole_.logs.is_whole(found->requester->role))
+            return true;
+        std::set<std::uint32_t> ends;
+        for (const Seen* request : found->requests)
+            if (request->opcode->ends_message())
+                ends.insert(request->psn.value());
+        return std::ranges::count_if(found->requester->posts, &Post::has_packets) >
+               std::ssize(ends);
+    }
+
+    void add_incomplete(const Half& half, const Seen& ack) {
+        incomplete_.insert(half);
+        Cause cause{.code = Code::IncompleteCapture,
+                    .certainty = Certainty::Likely,
+                    .text = fmt::format(
+                        "an ACK acknowledges requests up to PSN {:#08x} that were not "
+                        "captured: the capture lacks packets, or another host sent the ACK.",
+                        ack.psn),
+                    .evidence = {},
+                    .where = where(half)};
+        cause.add(evidence(ack));
+        causes_.push_back(std::move(cause));
     }
 
     // A wrong ICRC explains other contents: the path changed the packet.
@@ -130,13 +225,11 @@ class Deviations {
                                section(first.code), text);
         if (count > 1)
             text += fmt::format(" ({} times)", count);
-        Cause cause{
-            .code = first.is_programs ? Code::BufferReused : Code::Deviation,
-            .certainty = certainty,
-            .text = text + '.',
-            .evidence = {},
-            .where = fmt::format("{} → {}, QP {:#08x}", name_of(requester), name_of(responder),
-                                 (first.forward ? at.to_qpn : at.from_qpn).value_or(0))};
+        Cause cause{.code = first.is_programs ? Code::BufferReused : Code::Deviation,
+                    .certainty = certainty,
+                    .text = text + '.',
+                    .evidence = {},
+                    .where = where(half_of(first))};
         std::vector<std::uint64_t> frames = first.because;
         frames.push_back(first.frame);
         for (const std::uint64_t frame : frames)
@@ -150,6 +243,7 @@ class Deviations {
     Causes& causes_;
     std::unordered_set<std::uint64_t> damaged_;  // frames
     std::map<std::size_t, bool> connected_again_;
+    std::set<Half> incomplete_;
 };
 
 }  // namespace
@@ -160,6 +254,7 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
     // change the contents of a packet.
     const bool is_explained = !causes.empty();
     Deviations deviations(whole, report, causes);
+    deviations.find_missing_requests();
     // Not certain: another host may have sent packets in the name of this one.
     deviations.add(report.findings, Certainty::Likely,
                    is_explained ? is_about_contents : is_not_about_timers);

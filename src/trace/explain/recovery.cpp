@@ -74,7 +74,8 @@ class Recovery {
             reordering(course_.filled);
             return;
         }
-        Cause& cause = add(Code::Loss, Certainty::Certain,
+        // Not certain: the capture may lack them.
+        Cause& cause = add(Code::Loss, Certainty::Likely,
                            packets(course_.gaps - course_.filled, "is", "are") +
                                " missing: the transport does not retransmit packets.",
                            0);

@@ -121,6 +121,59 @@ TEST_F(DeviationsFound, a_read_without_data_while_later_requests_are_acknowledge
     EXPECT_TRUE(shows_frame(1));
 }
 
+// The capture dropped a request, which the responder has.
+TEST_F(DeviationsFound, an_ack_of_a_request_that_was_not_captured) {
+    send(100);
+    ack(100);
+    send(102);
+    ack(102);
+    send(103);
+    ack(103);
+    EXPECT_EQ(causes(), R"(
+incomplete-capture likely
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  an ACK acknowledges requests up to PSN 0x000066 that were not captured: the capture lacks packets, or another host sent the ACK.
+  frame 4: RC Acknowledge  PSN 0x000066  ACK, no flow control by credits
+)");
+    EXPECT_FALSE(last_.has_failed);
+}
+
+TEST_F(DeviationsFound, an_ack_of_the_last_request_that_was_not_captured) {
+    send(100);
+    ack(100);
+    ack(101);
+    EXPECT_EQ(answered(), "incomplete-capture likely");
+}
+
+// The requester's log tells whether there was a request.
+TEST_F(DeviationsFound, an_ack_of_a_request_that_was_not_posted) {
+    connect();
+    posts_send(100, 8);
+    send(100);
+    ack(100);
+    ack(101);
+    EXPECT_EQ(answered(), "deviation likely");
+}
+
+TEST_F(DeviationsFound, an_ack_of_a_request_that_was_posted_and_not_captured) {
+    connect();
+    posts_send(100, 8);
+    posts_send(101, 8);
+    send(100);
+    ack(100);
+    ack(101);
+    EXPECT_EQ(answered(), "incomplete-capture likely");
+}
+
+// All requests were captured, and one of them after its ACK.
+TEST_F(DeviationsFound, an_ack_of_a_request_that_comes_later) {
+    send(100);
+    ack(101);
+    send(101);
+    ack(101);
+    EXPECT_EQ(answered(), "deviation likely");
+}
+
 TEST_F(DeviationsFound, timers_are_not_reported) {
     connect();
     send(100);

@@ -86,7 +86,7 @@ TEST_F(PathPackets, that_are_missing_from_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 104U, 106U, 108U})
         unreliable(psn);
     EXPECT_EQ(causes(), R"(
-loss certain, fatal
+loss likely, fatal
   192.0.2.2 → 192.0.2.1, QP 0x000011
   4 packets are missing: the transport does not retransmit packets.
   frame 1: UC SEND Only  PSN 0x000064  8 B

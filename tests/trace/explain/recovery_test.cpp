@@ -351,7 +351,7 @@ TEST_F(Recovery, is_counted_for_the_longest_gap) {
     for (const std::uint32_t psn : {100U, 101U + 65536})
         add(packet(to_server, opcode::uc_send_only, psn, 8));
     EXPECT_EQ(causes(), R"(
-loss certain, fatal
+loss likely, fatal
   192.0.2.2 → 192.0.2.1, QP 0x000011
   65536 packets are missing: the transport does not retransmit packets.
   frame 1: UC SEND Only  PSN 0x000064  8 B
