@@ -48,7 +48,8 @@ TEST_F(Cut, messages_of_the_manager_are_no_datagrams_to_a_queue_pair) {
     Way way = to_server;
     way.qpn = wire::gsi_qpn;
     auto made = datagram(way, wire::gsi_qpn, 7);
-    made.payload = connect_request({.comm_id = 1, .qpn = 0x21, .psn = 100}, 3);
+    const auto mad = connect_request({.comm_id = 1, .qpn = 0x21, .psn = 100}, 3);
+    made.payload = mad;
     const auto frame = wire::encode(made);
     for (const std::size_t captured : {to_bth, std::size_t{64}, std::size_t{128}})
         add(frame, captured);
