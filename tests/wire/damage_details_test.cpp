@@ -74,6 +74,15 @@ TEST(Gtp, an_extension_header_without_a_length_ends_the_decoding) {
     EXPECT_FALSE(packet.bth);
 }
 
+// 3GPP TS 29.281, 5.1: the length is that of what follows the first eight bytes.
+TEST(Gtp, a_length_that_ends_within_the_packet_cuts_it) {
+    auto message = wire_test::in_gtp("30", "", wire_test::packet_of(outer_test::sample()));
+    const auto decoded = [&] { return decode(in_ethernet_ipv4(udp, in_udp(2152, message))); };
+    EXPECT_FALSE(decoded().truncated);
+    wire_test::put16(message, 2, message.size() - 8 - 1);
+    EXPECT_TRUE(decoded().truncated);
+}
+
 // draft-foschiano-erspan-03, 4.3: frame types 0 (Ethernet) and 2 (IP) are defined.
 TEST(Erspan, version_3_names_the_type_of_the_mirrored_frame) {
     const auto whole = outer_test::sample();

@@ -107,6 +107,7 @@ TEST(OpcodeLayout, of_the_dynamically_connected_transport) {
         EXPECT_EQ(opcode->position, find_opcode(static_cast<std::uint8_t>(value))->position);
     }
     EXPECT_EQ(wire::find_dc_opcode(0x3f), nullptr);
+    EXPECT_EQ(wire::find_dc_opcode(0x40 | (fetch_add + 1)), nullptr);
     EXPECT_EQ(wire::find_dc_opcode(0x04), nullptr);
 }
 
