@@ -128,8 +128,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Capture whole packets, or at least 384 bytes of each: rocecap live -s 384, tcpdump -s 384."},
     {Code::IncompleteCapture, "incomplete-capture",
      "Look for the number of dropped packets, which tcpdump and 'rocecap live' print at the end, "
-     "and "
-     "capture with a larger buffer (-B) or fewer bytes of each packet (-s 384)."},
+     "and capture with a larger buffer (-B) or fewer bytes of each packet (-s 384)."},
 });
 
 const CodeRow& row_of(Code code) {

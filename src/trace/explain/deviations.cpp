@@ -59,10 +59,17 @@ class Deviations {
         std::unordered_map<std::uint64_t, const Seen*> acks;
         for (const auto& [half, finding] : first)
             acks[finding->frame] = nullptr;
-        for (const KeptStream& stream : whole_.traffic.streams())
+        for (const KeptStream& stream : whole_.traffic.streams()) {
+            streams_.emplace(way(stream.key.src, stream.key.dst, stream.key.dest_qpn), &stream);
             for (const Seen& seen : stream.packets)
                 if (const auto ack = acks.find(seen.frame); ack != acks.end())
                     ack->second = &seen;
+        }
+        for (const Direction& direction : whole_.directions)
+            directions_.emplace(direction.where(), &direction);
+        for (const Cause& one : causes_)
+            if (one.is_fatal)
+                failed_.insert(one.where);
         for (const auto& [half, finding] : first)
             if (const Seen* ack = acks[finding->frame];
                 ack != nullptr && lacks_requests(half, *ack) && may_be_sent(half))
@@ -91,6 +98,11 @@ class Deviations {
         return {one.code, one.is_programs, one.connection, one.forward};
     }
 
+    using Way =
+        std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
+    static Way way(const flow::Host& from, const flow::Host& to, std::uint32_t qpn) {
+        return {from.high, from.low, to.high, to.low, qpn};
+    }
     using Half = std::pair<std::size_t, bool>;  // connection, forward
     static Half half_of(const Finding& one) { return {one.connection, one.forward}; }
 
@@ -108,13 +120,13 @@ class Deviations {
     bool lacks_requests(const Half& half, const Seen& ack) const {
         constexpr std::int32_t most = 1024;  // PSNs
         const conformance::ConnectionReport& at = report_.connections[half.first];
+        const flow::Host& requester = half.second ? at.from : at.to;
+        const flow::Host& responder = half.second ? at.to : at.from;
+        const auto qpn = half.second ? at.to_qpn : at.from_qpn;
         std::set<std::int32_t> there;  // how far before the ACK's PSN
-        for (const KeptStream& stream : whole_.traffic.streams()) {
-            if (stream.key.dst != (half.second ? at.to : at.from) ||
-                stream.key.src != (half.second ? at.from : at.to) ||
-                stream.key.dest_qpn != (half.second ? at.to_qpn : at.from_qpn))
-                continue;
-            for (const Seen& seen : stream.packets) {
+        const auto [begin, end] = streams_.equal_range(way(requester, responder, qpn.value_or(0)));
+        for (auto stream = begin; stream != end; ++stream) {
+            for (const Seen& seen : stream->second->packets) {
                 const std::int32_t before = distance(seen.psn, ack.psn);
                 const auto psns = static_cast<std::int32_t>(seen.psn_count(at.path_mtu));
                 for (std::int32_t i = 0; seen.is_request() && i < std::min(psns, most); ++i)
@@ -129,31 +141,34 @@ class Deviations {
     // reason that explains the ACK.
     bool may_be_sent(const Half& half) const {
         const std::string direction = where(half);
-        if (std::ranges::any_of(
-                causes_, [&](const Cause& one) { return one.is_fatal && one.where == direction; }))
+        const auto found = directions_.find(direction);
+        if (failed_.contains(direction))
             return false;
-        const auto found = std::ranges::find(whole_.directions, direction, &Direction::where);
-        if (found == whole_.directions.end() || found->requester == nullptr ||
-            !whole_.logs.is_whole(found->requester->role))
+        if (found == directions_.end() || found->second->requester == nullptr ||
+            !whole_.logs.is_whole(found->second->requester->role))
             return true;
         std::set<std::uint32_t> ends;
-        for (const Seen* request : found->requests)
+        for (const Seen* request : found->second->requests)
             if (request->opcode->ends_message())
                 ends.insert(request->psn.value());
-        return std::ranges::count_if(found->requester->posts, &Post::has_packets) >
+        return std::ranges::count_if(found->second->requester->posts, &Post::has_packets) >
                std::ssize(ends);
     }
 
     void add_incomplete(const Half& half, const Seen& ack) {
+        constexpr std::size_t most = 10;
         incomplete_.insert(half);
-        Cause cause{.code = Code::IncompleteCapture,
-                    .certainty = Certainty::Likely,
-                    .text = fmt::format(
-                        "an ACK acknowledges requests up to PSN {:#08x} that were not "
-                        "captured: the capture lacks packets, or another host sent the ACK.",
-                        ack.psn),
-                    .evidence = {},
-                    .where = where(half)};
+        if (incomplete_.size() > most)
+            return;
+        Cause cause{
+            .code = Code::IncompleteCapture,
+            .certainty = Certainty::Likely,
+            .text = fmt::format(
+                "an ACK acknowledges all requests up to PSN {:#08x}, and not all of them were "
+                "captured: the capture lacks packets, or another host sent the ACK.",
+                ack.psn),
+            .evidence = {},
+            .where = where(half)};
         cause.add(evidence(ack));
         causes_.push_back(std::move(cause));
     }
@@ -244,6 +259,10 @@ class Deviations {
     std::unordered_set<std::uint64_t> damaged_;  // frames
     std::map<std::size_t, bool> connected_again_;
     std::set<Half> incomplete_;
+    // For the halves with an ACK of a request that was not captured.
+    std::multimap<Way, const KeptStream*> streams_;
+    std::map<std::string, const Direction*> directions_;  // by where()
+    std::set<std::string> failed_;                        // where()
 };
 
 }  // namespace
