@@ -260,7 +260,7 @@ class Text {
 
     void findings() {
         if (report_.findings.empty()) {
-            heading("No deviation from the specification.");
+            heading(none_found());
             return;
         }
         heading(style_(util::TextRole::Bad, "Deviations"));
@@ -278,6 +278,13 @@ class Text {
                 line(style_(util::TextRole::Notice,
                             fmt::format("  ... and {} more {} of #{}: too many to keep", more.count,
                                         name(more.code), more.connection + 1)));
+    }
+
+    std::string_view none_found() const {
+        if (report_.judges_nothing())
+            return "Nothing was judged.";
+        return report_.leaves_open() ? "No deviation from the specification in what can be judged."
+                                     : "No deviation from the specification.";
     }
 
     void counters() {

@@ -251,6 +251,10 @@ int check(const CheckOptions& options, const Context& context) {
         write(render::check_text(report, check.context(), util::TextStyle(context.colour)));
     sink.close();
     require_whole(check.damage());
+    if (report.judges_nothing())
+        throw util::Error(
+            "Nothing was judged: the capture cut off headers of all connections. Capture at least "
+            "384 bytes of each packet.");
     return report.findings.empty() ? fine : found;
 }
 
@@ -267,8 +271,8 @@ judges that host. A capture merged from both hosts' interfaces (mergecap -I none
 If a packet that is missing from the capture may explain a finding, rocecap counts the finding as
 'cannot be judged', not as a deviation. Run logs (--log) provide timers and first PSNs.
 
-Exit status: 0 no deviation, 1 deviations, 2 it cannot run, or the capture is damaged or ends too
-early.)";
+Exit status: 0 no deviation, 1 deviations, 2 it cannot run, or the capture is damaged, ends too early
+or lacks the headers of all connections.)";
 
 }  // namespace
 

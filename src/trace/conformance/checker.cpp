@@ -6,6 +6,25 @@
 #include "wire/icrc_hint.hpp"
 
 namespace conformance {
+namespace {
+
+template <typename Predicate>
+bool any_half(const Report& report, Predicate is_so) {
+    return std::ranges::any_of(report.connections, [&](const ConnectionReport& one) {
+        return is_so(one.forward) || is_so(one.backward);
+    });
+}
+
+}  // namespace
+
+bool Report::judges_nothing() const {
+    return !any_half(*this, [](const HalfReport& half) { return half.is_judged(); });
+}
+
+bool Report::leaves_open() const {
+    return !unknowable.empty() ||
+           any_half(*this, [](const HalfReport& half) { return half.cut != 0; });
+}
 
 void Checker::begin(std::int64_t t_ns) {
     if (report_.frames++ == 0)

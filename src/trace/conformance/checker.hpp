@@ -54,6 +54,7 @@ struct HalfReport {
     std::uint64_t unknowable = 0;
 
     std::uint64_t events() const { return lost + doubled + reordered + corrupted + changed; }
+    bool is_judged() const { return (requests != 0 || responses != 0) && cut == 0; }
 };
 
 struct ConnectionReport {
@@ -103,6 +104,10 @@ struct Report {
     std::uint64_t not_judged = 0;  ///< RoCE packets outside of reliable connections
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
+
+    bool judges_nothing() const;
+    /// Whether a finding, or a whole half, cannot be judged.
+    bool leaves_open() const;
 };
 
 class Checker {

@@ -60,7 +60,12 @@ TEST(CheckCommand, a_half_whose_headers_were_cut_off_is_not_judged) {
     capture.add(send_one(5));
     capture.add(nak(4, 2));
     const auto outcome = capture.check({"--at", requester_address});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+    EXPECT_TRUE(has(outcome, "\nNothing was judged.\n")) << outcome.out;
+    EXPECT_NE(
+        outcome.err.find("Nothing was judged: the capture cut off headers of all connections. "),
+        std::string::npos)
+        << outcome.err;
     EXPECT_NE(outcome.out.find("    cannot be judged  requests of 192.0.2.1: 3; 2 responses\n"
                                "                    the capture cut off headers of 3 packets: "
                                "capture at least 384 bytes of each\n"),
