@@ -1,6 +1,21 @@
 #include "trace/conformance/half_check.hpp"
 
+#include <algorithm>
+
 namespace conformance {
+
+bool SentResponses::has_copy_of(const ObservedPacket& sent) {
+    const bool is_copy = std::ranges::any_of(newest_, [&](const Sent& one) {
+        return one.opcode == sent.opcode && one.psn == sent.psn &&
+               ids_.are_one(one.ip_id, sent, sent.t_ns - one.t_ns);
+    });
+    if (is_copy)
+        return true;
+    ids_.see(sent);
+    newest_[oldest_] = {sent.opcode, sent.t_ns, sent.psn, sent.ip_id};
+    oldest_ = (oldest_ + 1) % newest_.size();
+    return false;
+}
 
 void HalfCheck::take(StepKind kind, const ObservedPacket& seen) {
     ++counts_.packets;
@@ -8,14 +23,17 @@ void HalfCheck::take(StepKind kind, const ObservedPacket& seen) {
         steps_.push_back({kind, seen});
     switch (kind) {
         case StepKind::RequestSent:
-            requester_.sent(seen);
+            if (requester_.sent(seen))
+                copied_request_ = seen.frame;
             ++counts_.requests;
             break;
         case StepKind::RequestArrived:
-            responder_.request(seen);
+            // Of a capture at one point, it need not have arrived twice.
+            responder_.request(seen, seen.frame == copied_request_);
             break;
         case StepKind::ResponseSent:
-            responder_.response(seen);
+            if (!sent_responses_.has_copy_of(seen))
+                responder_.response(seen);
             ++counts_.responses;
             break;
         case StepKind::ResponseArrived:

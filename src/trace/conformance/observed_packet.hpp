@@ -32,6 +32,7 @@ struct ObservedPacket : flow::Seen {
     std::uint64_t form = 0;
     std::uint64_t digest = 0;  ///< digest of these and the captured payload
     bool is_cut = false;       ///< the capture lacks a part of the payload
+    bool is_copy = false;      ///< captured before: it need not have arrived again
 };
 
 /// The `opcode` is nullptr if the packet belongs to no reliable connection.

@@ -27,17 +27,19 @@ Finding& Requester::report(Code code, const ObservedPacket& at, std::string text
                           .because = std::move(because)});
 }
 
-void Requester::sent(const ObservedPacket& request) {
+bool Requester::sent(const ObservedPacket& request) {
     if (!is_begun_) {
         is_begun_ = true;
         sequence_ = Sequence(facts_.first_psn.value_or(request.psn));
     }
+    const std::uint64_t copied_before = copied_packets_;
     const ExtendedPsn place = sequence_.extend(request.psn);
     if (place >= next_)
         new_request(request, place);
     else if (!sent_.empty() && place >= sent_.front().place)
         again(request, place);
     last_sent_ns_ = request.t_ns;
+    return copied_packets_ != copied_before;
 }
 
 void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {

@@ -36,7 +36,8 @@ class Requester {
     Requester(const HalfConnectionFacts& facts, HalfFindings& findings, Keep keep,
               const Shared& shared);
 
-    void sent(const ObservedPacket& request);
+    /// Returns whether it is a copy: captured before, and sent once.
+    bool sent(const ObservedPacket& request);
     void arrived(const ObservedPacket& response);
     void finish(std::int64_t end_ns);
     /// Forgets the retransmissions that began before this frame, but not the last one.

@@ -35,8 +35,10 @@ class Responder {
   public:
     Responder(const HalfConnectionFacts& facts, HalfFindings& findings, Keep keep);
 
-    void request(const ObservedPacket& arrived) {
+    /// `is_copy`: it was captured before, and need not have arrived again.
+    void request(const ObservedPacket& arrived, bool is_copy = false) {
         waiting_.push_back(arrived);
+        waiting_.back().is_copy = is_copy;
         ++waiting_with_[arrived.psn.value()];
         if (keep_ != Keep::All)
             limit();

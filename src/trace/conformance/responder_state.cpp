@@ -23,6 +23,7 @@ Responder::Expectation Responder::process(const ObservedPacket& request) {
     expectation.msn_low = expectation.msn_high = state_.msn;
     if (expectation.place < state_.expected) {
         duplicate(request, expectation);
+        expectation.is_required &= !request.is_copy;
     } else if (expectation.place == state_.expected) {
         in_order(request, expectation);
     } else {

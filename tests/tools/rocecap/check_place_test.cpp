@@ -108,6 +108,31 @@ TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
     EXPECT_EQ(object["deviations"][0]["code"], "nak-without-cause");
 }
 
+// As a capture of all interfaces has each packet of a bridge.
+TEST(CheckCommand, a_packet_that_was_captured_twice_is_judged_once) {
+    OnePoint capture("twice");
+    std::uint16_t id = 0;
+    const auto add = [&](wire::Packet packet) {
+        packet.ipv4->id = ++id;
+        capture.add(packet);
+        capture.add(packet);
+    };
+    add(send_one(0));
+    add(acknowledge(0, 1));
+    add(read_part(1, 3));
+    for (std::uint32_t i = 0; i < 3; ++i)
+        add(response(1, i, 3, 2));
+    add(send_one(5));  // the one before was lost
+    add(nak(4, 2));
+    add(send_one(4));
+    add(acknowledge(4, 3));
+    add(send_one(5));
+    add(acknowledge(5, 3, 0x63));
+    const json object = json::parse(capture.check({"--at", responder_address, "--json"}).out);
+    EXPECT_EQ(object["deviations"], json::array()) << object;
+    EXPECT_EQ(object["cannot_be_judged"], (json{{"psn-skipped", 1}})) << object;
+}
+
 TEST(CheckCommand, what_the_captured_host_did_is_judged) {
     OnePoint capture("requester");
     capture.add(send_one(0));
