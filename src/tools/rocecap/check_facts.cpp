@@ -96,8 +96,7 @@ void add_logs(const std::vector<std::string>& logs, RunFacts& facts) {
     print_warnings(files);
     for (const auto& [role, address] : files.info.addresses)
         facts.roles.emplace(address, role);
-    for (const timeline::LogFile& log : files.logs)
-        add(log.pairs().all(), facts);
+    add(files.queue_pairs(), facts);
 }
 
 RunFacts read_facts(const std::string& run_dir) {

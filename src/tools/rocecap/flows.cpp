@@ -16,10 +16,10 @@
 #include "render/flow_text.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/interface_copies.hpp"
-#include "tools/rocecap/logged_queue_pairs.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "trace/flow/tracker.hpp"
 #include "trace/service/services.hpp"
+#include "trace/timeline/trace_files.hpp"
 #include "util/error.hpp"
 #include "util/grace.hpp"
 #include "util/printable.hpp"
@@ -59,7 +59,10 @@ class Flows {
           tracker_(tracker(options.limits)) {
         if (options.where)
             where_ = filter::Where::parse(*options.where);
-        for (const flow::KnownQueuePair& pair : queue_pairs_of(options.run_logs))
+        timeline::TraceFiles files;
+        timeline::add_logs(options.run_logs, files);
+        print_warnings(files);
+        for (const flow::KnownQueuePair& pair : files.queue_pairs())
             tracker_.know(pair);
     }
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <unistd.h>
@@ -137,6 +138,13 @@ void take_capture(const std::string& path, TraceFiles& files) {
 std::string TraceFiles::short_name() const {
     const fs::path path(name);
     return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+std::vector<flow::KnownQueuePair> TraceFiles::queue_pairs() const {
+    std::vector<flow::KnownQueuePair> all;
+    for (const LogFile& log : logs)
+        std::ranges::copy(log.pairs().all(), std::back_inserter(all));
+    return all;
 }
 
 void add_logs(const std::vector<std::string>& paths, TraceFiles& files) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "capture/interface_choice.hpp"
+#include "trace/flow/known_pairs.hpp"
 #include "trace/timeline/log_file.hpp"
 #include "trace/timeline/run_dir.hpp"
 
@@ -25,6 +26,8 @@ struct TraceFiles {
 
     /// "20260101T000000Z_01_cm_write_read", "run.pcapng".
     std::string short_name() const;
+    /// According to the events that have been read: all of the logs that add_logs() added.
+    std::vector<flow::KnownQueuePair> queue_pairs() const;
 };
 
 /// `path`: a run directory, a directory with its files but without run.json, or a pcap or pcapng

@@ -138,9 +138,18 @@ TEST_F(FlowsCommand, a_run_log_names_the_peers) {
     write("not a run log\n");
     const auto none = flows({"--run-log", log.str()});
     EXPECT_EQ(none.exit_code, 2);
-    EXPECT_TRUE(has(none.err, "'" + log.str() + "' has no queue pair with a known peer"))
-        << none.err;
+    EXPECT_TRUE(has(none.err, "'" + log.str() + "' is not a run log: ")) << none.err;
     EXPECT_EQ(none.out, "");
+}
+
+// A program may have ended before it connected a queue pair.
+TEST_F(FlowsCommand, a_run_log_without_queue_pairs_changes_nothing) {
+    const support::TempPath log("flows_early.log");
+    std::ofstream(log.str()) << runlog::to_json({.t_ns = 1, .role = "server", .name = "device"})
+                             << '\n';
+    const auto outcome = flows({"--run-log", log.str()});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_EQ(outcome.out, flows().out);
 }
 
 TEST_F(FlowsCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
@@ -150,8 +159,8 @@ TEST_F(FlowsCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
         EXPECT_TRUE(has(outcome.err, text)) << outcome.all();
         EXPECT_EQ(outcome.out, "");
     };
-    says({"--run-log", "/nonexistent"}, "cannot read '/nonexistent': No such file or directory.");
-    says({"--run-log", "/tmp"}, "/tmp: Is a directory.");
+    says({"--run-log", "/nonexistent"}, "cannot open '/nonexistent': No such file or directory.");
+    says({"--run-log", "/tmp"}, "'/tmp' is not a regular file: ");
     says({"--max-flows", "15"}, "--max-flows");
     says({"--max-flows", "99999999999"}, "--max-flows");
     says({"-c", "0"}, "-c");
