@@ -195,13 +195,12 @@ Walk::Gaps::iterator Walk::gap_with(Psn psn) {
 // A missing packet arrived: counts as lost and retransmitted, unless reordered() finds
 // otherwise.
 void Walk::fill(Gap& gap, const Seen& request, bool continues) {
-    ++course_.filled;
-    if (gap.is_filled)
-        return;
-    gap.is_filled = true;
     const std::int64_t late_ns = request.t_ns - gap.behind->t_ns;
-    if (late_ns < 0)
-        return;  // the capture has them in another order than they came
+    const bool is_misplaced = late_ns < 0;
+    ++course_.filled;
+    course_.misplaced += is_misplaced ? 1 : 0;
+    if (std::exchange(gap.is_filled, true) || is_misplaced)
+        return;
     gap.episode = course_.episodes.size();
     gap.was_in_sequence = continues;
     // No NAK has asked for it yet, and no retransmission goes on with it: it was overtaken.

@@ -90,13 +90,14 @@ struct Course {
     } spacing;
     std::uint64_t requests = 0;  ///< packets, without damaged ones
     std::uint64_t responses = 0;
-    std::uint64_t messages = 0;  ///< request packets seen for the first time
-    std::uint64_t repeats = 0;   ///< packets
-    std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one was captured
-    std::uint64_t filled = 0;    ///< of these, PSNs that were captured later
-    std::uint64_t ends = 0;      ///< last packets of messages
-    std::uint64_t broken = 0;    ///< messages with gaps, at least
-    std::uint64_t rnr_naks = 0;  ///< those of requests that take a receive
+    std::uint64_t messages = 0;   ///< request packets seen for the first time
+    std::uint64_t repeats = 0;    ///< packets
+    std::uint64_t gaps = 0;       ///< PSNs that were missing when a later one was captured
+    std::uint64_t filled = 0;     ///< of these, PSNs that were captured later
+    std::uint64_t misplaced = 0;  ///< of those, with an earlier time: the capture is not in order
+    std::uint64_t ends = 0;       ///< last packets of messages
+    std::uint64_t broken = 0;     ///< messages with gaps, at least
+    std::uint64_t rnr_naks = 0;   ///< those of requests that take a receive
     /// RNR NAKs of requests that take none, and the first of them with its request.
     struct Refused {
         std::uint64_t count = 0;

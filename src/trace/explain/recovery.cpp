@@ -69,9 +69,11 @@ class Recovery {
     void unreliable() {
         if (course_.gaps == 0)
             return;
-        // Nothing is retransmitted: a packet that arrives after its gap was overtaken.
+        // Nothing is retransmitted: a packet that arrives after its gap was overtaken, unless the capture
+        // has the packets in another order than they came.
         if (course_.filled >= course_.gaps) {
-            reordering(course_.filled);
+            if (course_.filled > course_.misplaced)
+                reordering(course_.filled - course_.misplaced);
             return;
         }
         // Not certain: the capture may lack them.
@@ -83,10 +85,7 @@ class Recovery {
         constexpr std::uint64_t share = 100;
         cause.is_fatal = (course_.gaps - course_.filled) * share >= course_.requests ||
                          course_.broken * share >= course_.ends + course_.broken;
-        for (const auto& [before, behind] : course_.jumps) {
-            cause.add(evidence(*before));
-            cause.add(evidence(*behind));
-        }
+        add_jumps(cause);
     }
 
     // Returns whether one end is shown to have sent a packet, and the other one to miss it: by a
@@ -231,8 +230,17 @@ class Recovery {
         const auto episode = std::ranges::find_if(course_.episodes, [&](const Episode& one) {
             return one.why == Why::Reordered || came_late(one);
         });
-        add_episode(case_, cause,
-                    episode != course_.episodes.end() ? *episode : course_.episodes.front());
+        if (episode != course_.episodes.end())
+            add_episode(case_, cause, *episode);
+        else
+            add_jumps(cause);
+    }
+
+    void add_jumps(Cause& cause) const {
+        for (const auto& [before, behind] : course_.jumps) {
+            cause.add(evidence(*before));
+            cause.add(evidence(*behind));
+        }
     }
 
     // Soft-RoCE's timer is not started again by each request, and may expire just after one was sent.

@@ -106,6 +106,25 @@ TEST_F(PathPackets, that_are_missing_and_late_in_an_unreliable_connection) {
     EXPECT_EQ(first().text, "1 packet is missing: the transport does not retransmit packets.");
 }
 
+TEST_F(PathPackets, that_only_the_capture_has_out_of_order) {
+    unreliable(100);
+    unreliable(103);
+    wait(-5000);
+    unreliable(101);
+    unreliable(102);
+    unreliable(104);
+    EXPECT_EQ(answered(), "none");
+    unreliable(106);
+    unreliable(105);
+    EXPECT_EQ(causes(), R"(
+reordering likely, 1 us
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  packets arrived out of order once.
+  frame 6: UC SEND Only  PSN 0x00006a  8 B
+  frame 7: UC SEND Only  PSN 0x000069  8 B  (again)
+)");
+}
+
 TEST_F(PathPackets, that_are_late_in_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 101U, 102U, 104U})
         unreliable(psn);
