@@ -40,6 +40,10 @@ void CmQuestions::ask(const CmSeen& message) {
         if (message.attribute == wire::CmAttribute::ConnectRequest)
             asked_[{message.to.high, message.to.low}].push_back(message.frame);
     }
+    // No timer is so short: the path copied the message, or the capture has it twice.
+    constexpr std::int64_t soon_ns = 1'000'000;
+    if (question.last != nullptr && message.t_ns - question.last->t_ns < soon_ns)
+        return;
     question.last = &message;
     question.was_accepted_before |= question.accepted != nullptr;
     ++question.copies;
