@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ class ExplainText {
             explanation_.causes, [](const explain::Cause& one) { return one.is_fatal; });
         if (explanation_.has_failed && !is_explained && !explanation_.causes.empty())
             unexplained();
+        clocks();
         return std::move(out_);
     }
 
@@ -80,6 +82,18 @@ class ExplainText {
             what += fmt::format("{}{} run log{}", what.empty() ? "" : " and ", context_.logs,
                                 context_.logs == 1 ? "" : "s");
         return what;
+    }
+
+    void clocks() {
+        for (const explain::ClockOffset& one : explanation_.clocks)
+            paragraph(
+                fmt::format(
+                    "{}: the clock of this log is {} {} the capture's, which was "
+                    "allowed for.{}",
+                    util::printable(one.role), duration(std::abs(one.offset_ns)),
+                    one.offset_ns < 0 ? "ahead of" : "behind",
+                    explanation_.causes.empty() ? "" : " The times above are those of the log."),
+                0);
     }
 
     // If connections share a cause, the first is shown and the others are named.
@@ -226,9 +240,13 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                           {"open", open},
                           {"advice", std::string(one.advice())}});
     }
+    util::Json clocks = util::Json::array();
+    for (const explain::ClockOffset& one : explanation.clocks)
+        clocks.push_back({{"role", one.role}, {"offset_ns", one.offset_ns}});
     const util::Json json{{"failed", explanation.has_failed},
                           {"packets", explanation.packets},
                           {"logs", context.logs},
+                          {"clocks", clocks},
                           {"signs", json_of(explanation.signs)},
                           {"causes", causes}};
     return json.dump(-1, ' ', false, util::Json::error_handler_t::replace);

@@ -194,10 +194,24 @@ TEST(ExplainOutput, colours_tell_a_fatal_cause_from_others) {
     EXPECT_NE(shown.find("2. \033[33mloss\033[0m (likely, not fatal)\n"), std::string::npos);
 }
 
+TEST(ExplainText, names_the_clocks_that_differ) {
+    Explanation explanation;
+    explanation.clocks = {{.role = "client", .offset_ns = 1'500'000'000},
+                          {.role = "server", .offset_ns = -3'600'000'000'000}};
+    const std::string shown = render::explain_text(
+        explanation, {.has_capture = true, .logs = 2, .begin_ns = 0}, util::TextStyle(false));
+    EXPECT_TRUE(shown.ends_with(
+        "client: the clock of this log is 1.50 s behind the capture's, which was allowed for.\n"
+        "server: the clock of this log is 3600.00 s ahead of the capture's, which was allowed "
+        "for.\n"))
+        << shown;
+}
+
 TEST(ExplainJson, has_all_values_of_the_explanation) {
     Explanation failed;
     failed.has_failed = true;
     failed.packets = 9;
+    failed.clocks = {{.role = "server", .offset_ns = -7}};
     failed.signs = {{.frame = 3, .role = "", .t_ns = 5, .text = "NAK"},
                     {.frame = 0, .role = "client", .t_ns = 0, .text = "no \xff UTF-8"}};
     failed.causes = {cause(Code::WrongRkey, "Zero.", "client → server", true)};
@@ -206,7 +220,7 @@ TEST(ExplainJson, has_all_values_of_the_explanation) {
     const util::Json advice = explain::advice(Code::WrongRkey);
     EXPECT_EQ(
         render::explain_json(failed, {.has_capture = true, .logs = 2, .begin_ns = 4}),
-        R"({"failed":true,"packets":9,"logs":2,"signs":[)"
+        R"({"failed":true,"packets":9,"logs":2,"clocks":[{"role":"server","offset_ns":-7}],"signs":[)"
         R"({"text":"NAK","frame":3,"t_ns":5},{"text":"no )"
         "\xef\xbf\xbd"
         R"( UTF-8","role":"client"}],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
@@ -214,7 +228,7 @@ TEST(ExplainJson, has_all_values_of_the_explanation) {
         R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"open":[],"advice":)" +
             advice.dump() + "}]}");
     EXPECT_EQ(render::explain_json({}, {}),
-              R"({"failed":false,"packets":0,"logs":0,"signs":[],"causes":[]})");
+              R"({"failed":false,"packets":0,"logs":0,"clocks":[],"signs":[],"causes":[]})");
 }
 
 }  // namespace explain_output_test

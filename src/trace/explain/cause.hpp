@@ -119,6 +119,12 @@ struct Cause {
     }
 };
 
+/// A role whose clock does not agree with the capture's.
+struct ClockOffset {
+    std::string role;
+    std::int64_t offset_ns = 0;  ///< to be added to its times to get the capture's
+};
+
 struct Explanation {
     /// Something failed: a request completed with an error, the peer refused one, a connection was
     /// not established, or a requester gave up.
@@ -127,8 +133,9 @@ struct Explanation {
     std::vector<Evidence> signs;
     /// The most probable one first.
     std::vector<Cause> causes;
-    std::uint64_t packets = 0;      ///< of the capture, RoCE only
-    std::uint64_t connections = 0;  ///< of reliable transports, as far as visible in packets
+    std::vector<ClockOffset> clocks;  ///< by role; the evidence has the times of the logs
+    std::uint64_t packets = 0;        ///< of the capture, RoCE only
+    std::uint64_t connections = 0;    ///< of reliable transports, as far as visible in packets
 };
 
 }  // namespace explain

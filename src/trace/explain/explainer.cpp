@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/explain/clocks.hpp"
 #include "trace/explain/rules.hpp"
 
 namespace explain {
@@ -154,6 +155,12 @@ void merge(Causes& causes) {
     causes = std::move(merged);
 }
 
+void shift(std::vector<Evidence>& all, const std::string& role, std::int64_t by) {
+    for (Evidence& one : all)
+        if (one.role == role && one.t_ns != 0)
+            one.t_ns += by;
+}
+
 bool comes_first(const Cause& a, const Cause& b) {
     if (a.is_fatal != b.is_fatal)
         return a.is_fatal;
@@ -211,6 +218,9 @@ Explanation Explainer::explanation() {
     tracker_.finish();
     traffic_.settle(tracker_);
     const std::vector<Direction> directions = directions_of(traffic_, logs_);
+    const auto offsets = clock_offsets(directions);
+    for (const auto& [role, offset] : offsets)
+        logs_.shift(role, offset);
     const Whole whole{traffic_, logs_, link_, directions, has_capture_, place_};
     std::vector<Course> courses;
     courses.reserve(directions.size());
@@ -265,6 +275,14 @@ Explanation Explainer::explanation() {
     for (const Cause& cause : causes)
         out.has_failed |= cause.is_fatal;
     out.causes = std::move(causes);
+    // A reader looks for the times of the logs.
+    for (const auto& [role, offset] : offsets) {
+        logs_.shift(role, -offset);
+        shift(out.signs, role, -offset);
+        for (Cause& cause : out.causes)
+            shift(cause.evidence, role, -offset);
+        out.clocks.push_back({role, offset});
+    }
     return out;
 }
 

@@ -59,7 +59,8 @@ void explain_lost_first_copies(const Case& one, Causes& causes) {
     std::size_t count = 0;
     std::int64_t cost = 0;
     for (const Arrival& arrival : all) {
-        if (arrival.delay_ns < least || !was_idle(*requester, *arrival.post))
+        if (arrival.delay_ns < least || !was_idle(*requester, *arrival.post) ||
+            arrival.post->took_less_than(arrival.delay_ns - usual))  // then a clock was set
             continue;
         first = first == nullptr ? &arrival : first;
         ++count;

@@ -150,6 +150,45 @@ runlog::Sges LoggedQueuePair::next_receive() {
     return sges;
 }
 
+void LoggedQueuePair::shift(std::int64_t by) {
+    QueuePair::shift(by);
+    const auto shift_post = [by](Post& request) {
+        request.t_ns += by;
+        request.done_ns += request.is_done ? by : 0;
+    };
+    const auto shift_completion = [&](Completion& one) {
+        one.t_ns += by;
+        if (one.post)
+            shift_post(*one.post);
+    };
+    std::ranges::for_each(posts, shift_post);
+    std::ranges::for_each(errors, shift_completion);
+    if (flushed)
+        shift_completion(*flushed);
+    for (std::int64_t& time : receive_times)
+        time += by;
+    if (first_receive_ns)
+        *first_receive_ns += by;
+    last_done_ns += last_done_ns == 0 ? 0 : by;
+}
+
+void Logs::shift(const std::string& role, std::int64_t by) {
+    pairs_.shift(role, by);
+    regions_.shift(role, by);
+    collectives_.shift(role, by);
+    for (Event& event : notices_)
+        event.t_ns += event.role == role ? by : 0;
+    for (auto& [key, timers] : timers_)
+        for (auto& [timer, sent] : timers)
+            timer.t_ns += key.first == role ? by : 0;
+    for (auto& [key, queue] : cqs_)
+        for (auto* time : {&queue.armed_ns, &queue.event_ns})
+            if (*time && key.first == role)
+                **time += by;
+    if (const auto end = ends_.find(role); end != ends_.end())
+        end->second += by;
+}
+
 void Logs::learn(const Event& event) {
     if (event.is("driver"))
         return learn_driver(event);

@@ -41,6 +41,8 @@ struct Post {
     bool has_packets() const {
         return !opcode.empty() && opcode != "LOCAL_INV" && opcode != "BIND_MW";
     }
+    /// Whether it completed sooner than so many nanoseconds after it was posted.
+    bool took_less_than(std::int64_t ns) const { return is_done && done_ns - t_ns < ns; }
     /// Whether it consumes a receive of the responder.
     bool takes_receive() const { return opcode.starts_with("SEND") || opcode.ends_with("_IMM"); }
     std::string text() const;
@@ -79,6 +81,8 @@ struct LoggedQueuePair : logged::QueuePair {
     /// Takes an event of this queue pair that QueuePair has learned.
     void take(const runlog::Event& event);
 
+    void shift(std::int64_t by);
+
     std::string called() const;  ///< "client's queue pair 0x000012"
 
   private:
@@ -99,6 +103,9 @@ class Logs {
     void learn(const runlog::Event& event);
     /// Sets the address of a role's host, if no `device` event has it.
     void place(const std::string& role, const flow::Host& host) { hosts_.emplace(host, role); }
+
+    /// Adds `by` nanoseconds to all times of the role: its clock differs from the capture's.
+    void shift(const std::string& role, std::int64_t by);
 
     /// Sets the exit status of a role's program.
     void ended(const std::string& role, std::uint64_t status) { statuses_[role] = status; }

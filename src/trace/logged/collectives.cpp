@@ -70,6 +70,12 @@ void Collectives::begin(const runlog::Event& event, std::uint64_t step) {
     all_.push_back({step, event, std::nullopt});
 }
 
+void Collectives::shift(const std::string& role, std::int64_t by) {
+    for (Collective& one : all_)
+        if (one.began.role == role)
+            one.began.t_ns += by;
+}
+
 void Collectives::end(const runlog::Event& event, std::uint64_t step) {
     Rank& rank = ranks_[event.role];
     rank.all_reduce.reset();

@@ -42,6 +42,9 @@ class Collectives {
     /// sends: nullopt if it sends none, or if no `joined` event before it has the rank.
     std::optional<Chunk> learn(const runlog::Event& event);
 
+    /// Adds `by` nanoseconds to all times of the role.
+    void shift(const std::string& role, std::int64_t by);
+
     /// The first 65,536.
     const std::vector<Collective>& all() const { return all_; }
 

@@ -95,6 +95,12 @@ void QueuePair::change(const runlog::Event& event, const Devices& devices) {
             this->*member = now;
 }
 
+void QueuePair::shift(std::int64_t by) {
+    for (auto* time : {&made_ns, &ready_ns, &failed_ns, &destroyed_ns})
+        if (*time)
+            **time += by;
+}
+
 Region Region::of(const runlog::Event& event) {
     return {.role = event.role,
             .va = event[key::va].value_or(0),
@@ -147,6 +153,16 @@ void Regions::learn(const runlog::Event& event) {
                      : region.rkey == rkey && is_own == (event[key::opcode] == "LOCAL_INV");
         if (is_ended && !region.gone_ns)
             region.gone_ns = event.t_ns;
+    }
+}
+
+void Regions::shift(const std::string& role, std::int64_t by) {
+    for (Region& region : all_) {
+        if (region.role != role)
+            continue;
+        region.registered_ns += by;
+        if (region.gone_ns)
+            *region.gone_ns += by;
     }
 }
 

@@ -64,6 +64,8 @@ struct QueuePair {
     }
     /// Takes an event with this queue pair's number.
     void learn(const runlog::Event& event, const Devices& devices);
+    /// Adds `by` nanoseconds to all times.
+    void shift(std::int64_t by);
 
   private:
     void change(const runlog::Event& event, const Devices& devices);
@@ -117,6 +119,13 @@ class QueuePairs {
         return best;
     }
 
+    /// Adds `by` nanoseconds to all times of the role.
+    void shift(const std::string& role, std::int64_t by) {
+        for (Pair& pair : all_)
+            if (pair.role == role)
+                pair.shift(by);
+    }
+
     /// In order of creation.
     const std::vector<Pair>& all() const { return all_; }
     const Devices& devices() const { return devices_; }
@@ -165,6 +174,8 @@ class Regions {
   public:
     /// Takes the events of each log in order.
     void learn(const runlog::Event& event);
+    /// Adds `by` nanoseconds to all times of the role.
+    void shift(const std::string& role, std::int64_t by);
     const std::vector<Region>& all() const { return all_; }
 
   private:

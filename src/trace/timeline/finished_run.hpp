@@ -87,7 +87,7 @@ class FinishedRun {
     std::vector<flow::KnownQueuePair> known_pairs() const { return input_.known_pairs(); }
     const Matcher& matcher() const { return matcher_; }
     const JoinCount& joins() const { return matcher_.joins(); }
-    const std::map<std::string, ClockBounds>& clocks() const { return matcher_.clocks(); }
+    const std::map<std::string, logged::ClockBounds>& clocks() const { return matcher_.clocks(); }
     Hosts hosts() const;
     /// The offset to add to a role's times to get the capture's.
     std::int64_t shift_of(const std::string& role) const { return matcher_.shift_of(role); }

@@ -15,7 +15,7 @@ Matcher::Matcher(const std::map<std::string, std::int64_t>& offsets,
     const std::int64_t reference = captured == offsets.end() ? 0 : captured->second;
     for (const auto& [role, offset] : offsets)
         if (role != capture_role)
-            clocks_.emplace(role, ClockBounds(reference - offset));
+            clocks_.emplace(role, logged::ClockBounds(reference - offset));
 }
 
 const WorkRequest* Matcher::learn(const runlog::Event& event) {
@@ -51,7 +51,7 @@ void Matcher::bound_by_driver(const PacketRow& packet) {
             {is_sent, packet.key->dest_qpn, packet.key->psn, packet.key->is_response});
         if (found == handled_.end())
             continue;
-        ClockBounds& clock = clocks_[found->second.role];
+        logged::ClockBounds& clock = clocks_[found->second.role];
         if (is_sent)
             clock.posted_before(found->second.t_ns, packet.t_ns);
         else

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runlog/event.hpp"
+#include "trace/logged/clock_bounds.hpp"
 #include "trace/timeline/cause.hpp"
-#include "trace/timeline/clock.hpp"
 #include "trace/timeline/join.hpp"
 #include "trace/timeline/packet_row.hpp"
 
@@ -49,7 +49,7 @@ class Matcher {
     void begin_as(const Matcher& other) { join_.begin_as(other.join_); }
 
     const JoinCount& joins() const { return joins_; }
-    const std::map<std::string, ClockBounds>& clocks() const { return clocks_; }
+    const std::map<std::string, logged::ClockBounds>& clocks() const { return clocks_; }
     /// The offset to add to a role's times to get the capture's.
     std::int64_t shift_of(const std::string& role) const;
     /// All work requests posted so far. Valid until the next event.
@@ -63,7 +63,7 @@ class Matcher {
 
     Join join_;
     JoinCount joins_;
-    std::map<std::string, ClockBounds> clocks_;
+    std::map<std::string, logged::ClockBounds> clocks_;
     // By work request number: when the first response with its last PSN was captured.
     std::vector<std::optional<std::int64_t>> answered_;
     // When the calls began that send connection manager messages, by role and QPN; nullopt: several

@@ -49,7 +49,7 @@ class Timeline {
 
     const Matcher& matcher() const { return matcher_; }
     const JoinCount& joins() const { return matcher_.joins(); }
-    const std::map<std::string, ClockBounds>& clocks() const { return matcher_.clocks(); }
+    const std::map<std::string, logged::ClockBounds>& clocks() const { return matcher_.clocks(); }
 
   private:
     struct Pending {

@@ -5,7 +5,7 @@
 namespace timeline_test {
 
 using namespace std::chrono_literals;
-using timeline::ClockBounds;
+using logged::ClockBounds;
 using timeline::PacketRow;
 using timeline::Timeline;
 

@@ -1,4 +1,4 @@
-// Bounds of the offset between a poster's clock and the capture's. A packet leaves after its work
+// Bounds of the offset between the clock of a log and the capture's. A packet leaves after its work
 // request was posted, and a completion is read after the packet that allowed it arrived. Each
 // matched pair narrows the interval.
 #pragma once
@@ -8,23 +8,23 @@
 #include <limits>
 #include <optional>
 
-namespace timeline {
+namespace logged {
 
-/// The offset to add to the poster's times to get the capture's, in nanoseconds.
+/// The offset to add to the log's times to get the capture's, in nanoseconds.
 class ClockBounds {
   public:
     /// `estimate`: an earlier measurement. Without one, the clocks are assumed to be equal.
     explicit ClockBounds(std::optional<std::int64_t> estimate = std::nullopt)
         : estimate_(estimate.value_or(0)), is_measured_(estimate.has_value()) {}
 
-    /// Posted at `posted` (poster's clock), on the wire at `seen` (capture's clock): the offset is
-    /// at most their difference.
+    /// Logged at `posted` (log's clock), and then on the wire at `seen` (capture's clock): the offset
+    /// is at most their difference.
     void posted_before(std::int64_t posted, std::int64_t seen) {
         most_ = std::min(most_, seen - posted);
     }
 
-    /// Completed at `completed` (poster's clock), its last packet on the wire at `seen`: the offset
-    /// is at least their difference.
+    /// On the wire at `seen`, and then logged at `completed` (log's clock): the offset is at least
+    /// their difference.
     void completed_after(std::int64_t completed, std::int64_t seen) {
         least_ = std::max(least_, seen - completed);
     }
@@ -38,6 +38,10 @@ class ClockBounds {
             return least_ / 2 + most_ / 2;
         return std::clamp(estimate_, least_, most_);
     }
+
+    /// By how much the bounds exclude each other: the clocks drift, or a pair does not match. 0: they
+    /// do not.
+    std::int64_t contradiction() const { return std::max<std::int64_t>(least_ - most_, 0); }
 
     bool known() const { return least_ != unknown_least && most_ != unknown_most; }
     /// Half the width of the interval; meaningful when known().
@@ -55,4 +59,4 @@ class ClockBounds {
     std::int64_t most_ = unknown_most;
 };
 
-}  // namespace timeline
+}  // namespace logged
