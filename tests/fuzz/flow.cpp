@@ -17,7 +17,7 @@ constexpr std::size_t record_size = 8;
 using Record = std::span<const std::uint8_t, record_size>;
 
 // Byte 0: opcode. 1: direction, queue pairs, ECN. 2 to 4: PSN. 5: length. 6: syndrome of an AETH,
-// or rkey and scale of the length of a RETH. 7: µs since the preceding packet.
+// or rkey and scale of the length of a RETH. 7: time and identification, see Clock.
 wire::Packet packet_of(Record record) {
     const auto opcodes = wire::opcodes();
     wire::Packet packet;
@@ -46,6 +46,26 @@ wire::Packet packet_of(Record record) {
     packet.icrc.emplace();
     return packet;
 }
+
+// When packets come, and their IPv4 identifications. Captures need not be in order of time.
+class Clock {
+  public:
+    /// Bits 0 to 4: 2^n * 100 ns since the preceding packet, at most 214 s. 5 and 6: no identification, a
+    /// new one, or that of the packet before. 7: earlier than the preceding packet, not later.
+    void go_on(std::uint8_t step) {
+        constexpr std::int64_t unit_ns = 100;
+        const std::int64_t passed = unit_ns << (step & 31U);
+        time_ += std::chrono::nanoseconds((step & 0x80U) != 0 ? -passed : passed);
+        const unsigned kind = step >> 5U & 3U;
+        id_ = kind == 0 ? std::uint16_t{0} : kind == 1 ? ++last_ : last_;
+    }
+    std::chrono::nanoseconds time() const { return time_; }
+    std::uint16_t id() const { return id_; }
+
+  private:
+    std::chrono::nanoseconds time_{};
+    std::uint16_t id_ = 0, last_ = 0;
+};
 
 void check(const flow::Tracker& tracker) {
     std::uint64_t packets =
@@ -77,13 +97,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr std::size_t most = 32;  // of 256: it forgets the others
     explain::Explainer explainer(limits, most);
     std::uint64_t frame = 0;
-    std::chrono::nanoseconds time{};
+    Clock clock;
     for (std::span rest(data, size); rest.size() >= record_size; rest = rest.subspan(record_size)) {
         const Record record = rest.first<record_size>();
-        time += std::chrono::microseconds(record[7]);
-        const wire::Packet packet = packet_of(record);
-        tracker.add(time, packet, 100);
-        explainer.add(++frame, time.count(), packet, 100, {});
+        clock.go_on(record[7]);
+        wire::Packet packet = packet_of(record);
+        packet.ipv4->id = clock.id();
+        tracker.add(clock.time(), packet, 100);
+        explainer.add(++frame, clock.time().count(), packet, 100, {});
     }
     check(tracker);
     check(explainer.explanation());
