@@ -85,6 +85,8 @@ class ExplainText {
     }
 
     void clocks() {
+        if (!explanation_.clocks.empty() && !explanation_.causes.empty())
+            out_ += '\n';
         for (const explain::ClockOffset& one : explanation_.clocks)
             paragraph(
                 fmt::format(

@@ -68,6 +68,7 @@ class Check {
         read();
         print_note(flows_.left_out_text());
         print_note(order_.text());
+        print_note(any_.text());
         conformance::Report report = checker_.finish();
         if (report.connections.empty())
             throw util::Error(
@@ -166,6 +167,8 @@ class Check {
                 fmt::format("--at: '{}' is not an IPv4 or IPv6 address.", options_.at));
         for (std::optional frame(first); frame; frame = next())
             add(*frame);
+        if (!place_)
+            place_ = any_.host();
         checker_.captured_at({place_});
         copies_.warn("choose one with --interface, or name the host of each with --end");
     }
@@ -174,24 +177,14 @@ class Check {
         order_.see(frame.time);
         wire::Packet packet = capture::decode(frame, flows_);
         const auto key = flow::StreamKey::of(packet);
-        if (key && packet.sll && !place_)
-            place_ = local_end(*key, *packet.sll);
-        if (!key || key->dst != place_)
+        if (!any_.take(frame, packet))
+            return;
+        if (!key || key->dst != (place_ ? place_ : any_.host()))
             ignore_icrc(packet);
         if (source_->has_several_interfaces())
             copies_.see(frame, packet);
         const std::uint64_t stream = tracker_.add(frame.time, packet, frame.bytes.size());
         checker_.add_at_one_point(frame.number, frame.time.count(), packet, stream);
-    }
-
-    // A cooked capture shows for each packet whether this host sent it (packet(7)).
-    static std::optional<flow::Host> local_end(const flow::StreamKey& key,
-                                               const wire::LinuxCooked& header) {
-        constexpr std::uint16_t to_us = 0;
-        constexpr std::uint16_t outgoing = 4;
-        if (header.packet_type == outgoing)
-            return key.src;
-        return header.packet_type == to_us ? std::optional(key.dst) : std::nullopt;
     }
 
     void check_place(const conformance::Report& report) const {
@@ -237,6 +230,7 @@ class Check {
     std::optional<flow::Host> place_;  // of a capture from one place
     render::CheckContext context_;
     InterfaceCopies copies_;
+    AnyCapture any_;
     std::string damage_;
 };
 

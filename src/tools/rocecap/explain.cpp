@@ -12,6 +12,7 @@
 #include "runlog/tail.hpp"
 #include "tools/rocecap/check_facts.hpp"
 #include "tools/rocecap/command.hpp"
+#include "tools/rocecap/interface_copies.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "trace/explain/explainer.hpp"
 #include "trace/timeline/trace_input.hpp"
@@ -49,6 +50,7 @@ class Explain {
         learn();
         read();
         print_note(order_.text());
+        print_note(any_.text());
         check_capture(files_, packets_, roce_, input_.left_out());
         return explainer_.explanation();
     }
@@ -97,6 +99,7 @@ class Explain {
             throw util::Error(
                 fmt::format("--at: '{}' is not an IPv4 or IPv6 address.", options_.at));
         explainer_.captured_at(*host);
+        is_placed_ = true;
     }
 
     void read() {
@@ -106,9 +109,13 @@ class Explain {
             if (packets_++ == 0)
                 context_.begin_ns = frame->time.count();
             roce_ += packet.is_roce() ? 1 : 0;
+            if (!any_.take(*frame, packet))
+                continue;
             explainer_.add(frame->number, frame->time.count(), packet, frame->original_length,
                            frame->bytes);
         }
+        if (!is_placed_ && any_.host())
+            explainer_.captured_at(*any_.host());
         context_.has_capture = input_.has_capture();
         context_.shows_why = options_.why;
     }
@@ -122,6 +129,8 @@ class Explain {
     std::uint64_t packets_ = 0;
     std::uint64_t roce_ = 0;
     capture::TimeOrder order_;
+    AnyCapture any_;
+    bool is_placed_ = false;
 };
 
 int explain_run(const ExplainOptions& options, const Context& context) {

@@ -85,7 +85,7 @@ void add_place_option(CLI::App& command, std::string& address) {
     command
         .add_option("--at", address,
                     "The capture was made at the host with this address;\nin a run directory: at "
-                    "the server")
+                    "the server; of the interface 'any':\nat the host that it shows")
         ->type_name("ADDRESS");
 }
 
