@@ -119,7 +119,7 @@ struct Cause {
     }
 };
 
-/// A role whose clock does not agree with the capture's.
+/// A role whose clock differs from the capture's by more than usual.
 struct ClockOffset {
     std::string role;
     std::int64_t offset_ns = 0;  ///< to be added to its times to get the capture's

@@ -1,5 +1,6 @@
 #include "trace/explain/clocks.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <unordered_map>
 
@@ -15,6 +16,11 @@ void bound_requester(const Direction& direction, ClockBounds& bounds) {
     std::unordered_map<std::uint32_t, std::int64_t> first_seen;  // by PSN
     for (const Seen* request : direction.requests)
         first_seen.emplace(request->psn.value(), request->t_ns);
+    // Of a request that the requester's own device refused, the log has a PSN that was not sent.
+    if (std::ranges::any_of(direction.requester->errors, [](const Completion& error) {
+            return error.status.starts_with("LOC_");
+        }))
+        return;
     for (const Post& post : direction.requester->posts) {
         const auto seen =
             post.psn_first ? first_seen.find(post.psn_first->value()) : first_seen.end();
@@ -52,8 +58,8 @@ std::map<std::string, std::int64_t> clock_offsets(const std::vector<Direction>& 
     }
     std::map<std::string, std::int64_t> offsets;
     for (const auto& [role, of_role] : bounds)
-        if (of_role.contradiction() <= doubt_ns && std::abs(of_role.shift()) > doubt_ns)
-            offsets.emplace(role, of_role.shift());
+        if (of_role.contradiction() <= doubt_ns && std::abs(of_role.smallest()) > doubt_ns)
+            offsets.emplace(role, of_role.smallest());
     return offsets;
 }
 

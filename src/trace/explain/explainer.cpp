@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 #include <unordered_set>
@@ -281,7 +282,8 @@ Explanation Explainer::explanation() {
         shift(out.signs, role, -offset);
         for (Cause& cause : out.causes)
             shift(cause.evidence, role, -offset);
-        out.clocks.push_back({role, offset});
+        if (std::abs(offset) > usual_clock_error_ns)
+            out.clocks.push_back({role, offset});
     }
     return out;
 }

@@ -39,6 +39,11 @@ class ClockBounds {
         return std::clamp(estimate_, least_, most_);
     }
 
+    /// The smallest possible offset; of bounds that contradict each other, their middle.
+    std::int64_t smallest() const {
+        return least_ > most_ ? shift() : std::clamp(std::int64_t{0}, least_, most_);
+    }
+
     /// By how much the bounds exclude each other: the clocks drift, or a pair does not match. 0: they
     /// do not.
     std::int64_t contradiction() const { return std::max<std::int64_t>(least_ - most_, 0); }

@@ -44,6 +44,13 @@ TEST_F(Clocks, that_agree_are_not_told) {
     EXPECT_EQ(offsets(), "");
 }
 
+TEST_F(Clocks, with_an_usual_error_are_not_told) {
+    connect_with(200 * ms, 0);
+    ask_once();
+    EXPECT_EQ(answered(), "none");
+    EXPECT_EQ(offsets(), "");
+}
+
 TEST_F(Clocks, of_a_responder_that_is_ahead) {
     connect_with(hour, 0);
     ask_once();
