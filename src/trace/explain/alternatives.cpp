@@ -3,7 +3,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,18 +45,12 @@ class Alternatives {
     };
     static const std::array<Check, 6> checks;
 
-    // The responder accepted a PSN: a response other than a NAK for the sequence of PSNs.
     std::optional<std::string> accepted() const {
-        std::unordered_map<std::uint32_t, std::uint64_t> sent;  // first frames by PSN
-        for (const Seen* request : direction_.requests)
-            sent.try_emplace(request->psn.value(), request->frame);
-        for (const Seen* response : direction_.responses)
-            if (const auto found = sent.find(response->psn.value());
-                !response->is_sequence_nak() && found != sent.end() &&
-                found->second < response->frame)
-                return fmt::format("frame {} is a response to PSN {:#08x}", response->frame,
-                                   response->psn);
-        return std::nullopt;
+        const Seen* response = case_.first_accepted();
+        return response == nullptr
+                   ? std::nullopt
+                   : std::optional(fmt::format("frame {} is a response to PSN {:#08x}",
+                                               response->frame, response->psn));
     }
 
     std::optional<std::string> gid() const {

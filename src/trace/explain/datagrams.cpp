@@ -38,7 +38,7 @@ class Datagrams {
   private:
     const LoggedQueuePair& receiver() const { return *direction_.responder; }
 
-    bool is_log_whole() const { return case_.whole.logs.is_whole(direction_.responder_role); }
+    bool is_log_whole() const { return case_.is_responders_log_there(); }
 
     Cause& add(Code code, std::string text) {
         Cause cause = case_.cause(code, Certainty::Certain, std::move(text));
@@ -81,7 +81,7 @@ class Datagrams {
     }
 
     void no_queue_pair() {
-        if (is_log_whole())
+        if (is_log_whole() && case_.whole.logs.has_queue_pairs(direction_.responder_role))
             add(Code::WrongQpn, fmt::format("{} has no queue pair {:#08x}.", spoken(direction_.to),
                                             direction_.dest_qpn));
     }

@@ -302,6 +302,10 @@ std::vector<const LoggedQueuePair*> Logs::find(const std::string& role, std::uin
     return found;
 }
 
+bool Logs::has_queue_pairs(const std::string& role) const {
+    return std::ranges::find(pairs_.all(), role, &LoggedQueuePair::role) != pairs_.all().end();
+}
+
 const LoggedQueuePair* Logs::pair_at(const Event& event) const {
     const auto& all = pairs_.all();
     const auto found = std::find_if(all.rbegin(), all.rend(), [&](const LoggedQueuePair& pair) {

@@ -118,6 +118,8 @@ class Logs {
     bool is_whole(const std::string& role) const { return !torn_.contains(role); }
 
     const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_.all(); }
+    /// False also if such events were left out (rocetrace --only).
+    bool has_queue_pairs(const std::string& role) const;
     /// Returns the role's queue pairs with that number, oldest first.
     std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const;
     /// Returns the timer of the role's driver (rocexray) after which this queue pair sent this PSN; of several

@@ -24,7 +24,7 @@ class Access {
             add(Code::RemoteAccess, Certainty::Certain,
                 "the responder refused the access to its memory, and the capture cut off the "
                 "request's rkey and address.");
-        else if (!role.empty() && case_.whole.logs.is_whole(role))
+        else if (!role.empty() && case_.is_responders_log_whole())
             by_log(role);
         else
             as_told();

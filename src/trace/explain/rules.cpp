@@ -1,9 +1,12 @@
 #include "trace/explain/rules.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "trace/explain/clocks.hpp"
 
 namespace explain {
 
@@ -50,6 +53,31 @@ bool Case::was_answered() const {
     }
     return std::ranges::any_of(direction.responses,
                                [](const Seen* one) { return !one->is_kind(wire::AethKind::Nak); });
+}
+
+const Seen* Case::first_accepted() const {
+    std::unordered_map<std::uint32_t, std::uint64_t> sent;  // first frames by PSN
+    for (const Seen* request : direction.requests)
+        sent.try_emplace(request->psn.value(), request->frame);
+    const auto found = std::ranges::find_if(direction.responses, [&](const Seen* response) {
+        const auto asked = sent.find(response->psn.value());
+        return !response->is_sequence_nak() && asked != sent.end() &&
+               asked->second < response->frame;
+    });
+    return found == direction.responses.end() ? nullptr : *found;
+}
+
+bool Case::is_responders_log_whole() const {
+    const std::string& role = direction.responder_role;
+    const bool lacks_it = direction.responder == nullptr && whole.logs.has_queue_pairs(role) &&
+                          first_accepted() != nullptr;
+    return whole.logs.is_whole(role) && !lacks_it;
+}
+
+bool Case::is_responders_log_there() const {
+    return direction.begin_ns() <=
+               whole.logs.end_of(direction.responder_role) + usual_clock_error_ns &&
+           is_responders_log_whole();
 }
 
 bool has_executed(const LoggedQueuePair& pair) {

@@ -52,6 +52,15 @@ struct Case {
     /// Returns whether the responder took a request: a response other than a NAK shows it, or without
     /// packets the status of a completion.
     bool was_answered() const;
+    /// Returns the first response that shows that the responder accepted the PSN of a request: other than
+    /// a NAK for the sequence of PSNs. nullptr: none.
+    const Seen* first_accepted() const;
+    /// Returns whether the responder's log is complete: also, it does not lack the queue pair that
+    /// responded.
+    bool is_responders_log_whole() const;
+    /// Returns whether it shows what the responder lacked when the first request came, too: it was not
+    /// cut before.
+    bool is_responders_log_there() const;
     /// Returns whether the responder's host sent a packet after this frame.
     bool is_responder_alive(std::uint64_t since_frame) const;
     /// Returns whether the requester gave up, or retransmits a request until the end.

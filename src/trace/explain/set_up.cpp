@@ -116,7 +116,8 @@ class SetUp {
 
     bool never_ready() {
         const LoggedQueuePair* responder = direction_.responder;
-        if (responder == nullptr || responder->ready_ns || case_.was_answered())
+        if (responder == nullptr || responder->ready_ns || case_.was_answered() ||
+            !case_.is_responders_log_there())
             return false;
         Cause& cause = add_not_ready(fmt::format("{} never reached RTR: its state is {}.",
                                                  responder->called(), responder->state));

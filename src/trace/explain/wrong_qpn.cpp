@@ -83,9 +83,10 @@ class WrongQpn {
     }
 
     bool has_no_such_queue_pair() {
-        if (direction_.responder_role.empty() ||
-            !case_.whole.logs.is_whole(direction_.responder_role) ||
-            !case_.whole.logs.find(direction_.responder_role, direction_.dest_qpn).empty())
+        const std::string& role = direction_.responder_role;
+        if (role.empty() || !case_.is_responders_log_there() ||
+            !case_.whole.logs.has_queue_pairs(role) ||
+            !case_.whole.logs.find(role, direction_.dest_qpn).empty())
             return false;
         Cause& cause =
             add(Certainty::Certain, fmt::format("{} has no queue pair {:#08x}.",

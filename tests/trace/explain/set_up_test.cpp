@@ -147,6 +147,59 @@ TEST_F(ConnectionSetUp, with_a_queue_pair_number_that_a_log_with_missing_events_
     EXPECT_EQ(answered(), "unknown");
 }
 
+// As rocetrace --only mr leaves it.
+TEST_F(ConnectionSetUp, with_a_log_without_queue_pairs) {
+    log("server", R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + gid(1) + '"');
+    region("server", 0x1000, 4096, 7, "remote_write");
+    make("client", client());
+    ready("client", client());
+    for (int copy = 0; copy < 3; ++copy) {
+        send(100);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "unknown");
+}
+
+// The responder's log may have been cut.
+TEST_F(ConnectionSetUp, with_a_queue_pair_that_a_log_may_lack_because_it_ends_before) {
+    Pair astray = client();
+    astray.dest_qpn = 0x12;
+    connect(astray);
+    wait(201 * ms);
+    for (int copy = 0; copy < 3; ++copy) {
+        add(packet({.from = 2, .to = 1, .qpn = 0x12}, opcode::send_only, 100, 8));
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "unknown");
+    log("server", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "wrong-qpn certain");
+}
+
+TEST_F(ConnectionSetUp, with_a_queue_pair_that_responds_although_a_log_lacks_it) {
+    Pair astray = client();
+    astray.dest_qpn = 0x12;
+    connect(astray);
+    auto made = packet({.from = 2, .to = 1, .qpn = 0x12}, opcode::write_only, 100, 8);
+    made.reth = wire::Reth{.va = 0x1000, .rkey = 7, .dmalen = 8};
+    add(made);
+    nak(100, syndrome::access_error);
+    EXPECT_EQ(answered(), "remote-access certain");
+}
+
+TEST_F(ConnectionSetUp, without_rtr_in_a_log_that_ends_before) {
+    make("server", server());
+    make("client", client());
+    ready("client", client());
+    wait(201 * ms);
+    for (int copy = 0; copy < 3; ++copy) {
+        send(100);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "unknown");
+    log("server", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "peer-not-ready certain");
+}
+
 TEST_F(ConnectionSetUp, of_a_responder_that_is_connected_to_another_queue_pair) {
     Pair elsewhere = server();
     elsewhere.dest_qpn = 0x22;
