@@ -34,11 +34,12 @@ void bound_requester(const Direction& direction, ClockBounds& bounds) {
 
 // A queue pair responds from RTR until it is destroyed.
 void bound_responder(const Direction& direction, ClockBounds& bounds) {
-    if (direction.responses.empty())
+    const Seen* first = direction.first_response();
+    if (first == nullptr)
         return;
     const LoggedQueuePair& responder = *direction.responder;
     if (responder.ready_ns)
-        bounds.posted_before(*responder.ready_ns, direction.responses.front()->t_ns);
+        bounds.posted_before(*responder.ready_ns, first->t_ns);
     if (responder.destroyed_ns)
         bounds.completed_after(*responder.destroyed_ns, direction.responses.back()->t_ns);
 }

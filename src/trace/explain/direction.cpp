@@ -193,6 +193,13 @@ std::int64_t Direction::begin_ns() const {
     return requester != nullptr && !requester->posts.empty() ? requester->posts.front().t_ns : 0;
 }
 
+const Seen* Direction::first_response() const {
+    const auto found = std::ranges::find_if(responses, [&](const Seen* response) {
+        return !requests.empty() && response->frame > requests.front()->frame;
+    });
+    return found == responses.end() ? nullptr : *found;
+}
+
 std::vector<Direction> directions_of(const Traffic& traffic, const Logs& logs) {
     return Builder(traffic, logs).made();
 }

@@ -33,6 +33,9 @@ struct Direction {
     std::string target() const;
     /// The time when the first request was posted or captured; 0: never.
     std::int64_t begin_ns() const;
+    /// The first response behind the first request; nullptr: none. Those before it belong to an
+    /// earlier connection.
+    const Seen* first_response() const;
 };
 
 /// Returns the direction of each queue pair that sent a request, or posted one according to a log.

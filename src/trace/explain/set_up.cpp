@@ -148,8 +148,8 @@ class SetUp {
 
     // By the capture alone, or by the requester's log alone: the clocks may be wrong.
     bool was_answered_within(std::int64_t ns) const {
-        const auto& responses = direction_.responses;
-        if (!responses.empty() && responses.front()->t_ns < direction_.begin_ns() + ns)
+        const Seen* response = direction_.first_response();
+        if (response != nullptr && response->t_ns < direction_.begin_ns() + ns)
             return true;
         const LoggedQueuePair* requester = direction_.requester;
         return requester != nullptr && has_executed(*requester) &&

@@ -44,7 +44,7 @@ TEST_F(Clocks, that_agree_are_not_told) {
     EXPECT_EQ(offsets(), "");
 }
 
-TEST_F(Clocks, with_an_usual_error_are_not_told) {
+TEST_F(Clocks, with_a_usual_error_are_not_told) {
     connect_with(200 * ms, 0);
     ask_once();
     EXPECT_EQ(answered(), "none");
@@ -56,6 +56,21 @@ TEST_F(Clocks, of_a_responder_that_is_ahead) {
     ask_once();
     EXPECT_EQ(answered(), "none");
     EXPECT_EQ(offsets(), "server -3600 s\n");
+}
+
+// A response to an earlier connection of the same number.
+TEST_F(Clocks, do_not_follow_from_what_came_before_the_first_request) {
+    make("server", server());
+    make("client", client());
+    ready("client", client());
+    ack(99);
+    send(100);
+    wait(300 * ms);
+    ready("server", server());
+    send(100);
+    ack(100);
+    EXPECT_EQ(answered(), "peer-not-ready certain");
+    EXPECT_EQ(offsets(), "");
 }
 
 TEST_F(Clocks, of_a_responder_that_is_behind) {
