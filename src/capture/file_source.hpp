@@ -41,9 +41,6 @@ class FileSource : public Source {
     /// then.
     bool must_wait() const { return input_.must_wait(); }
 
-    /// Whether more than one interface has been described so far.
-    bool has_several_interfaces() const { return parser_ && parser_->has_several_interfaces(); }
-
   private:
     bool is_pcapng() const;
     PcapHandle open_pcap();

@@ -214,7 +214,6 @@ void PcapngParser::add_interface(Bytes block) {
                                         interface.name, interface.description);
     was_chosen_ |= interface.is_chosen;
     interfaces_.push_back(std::move(interface));
-    has_several_interfaces_ |= interfaces_.size() > 1;
 }
 
 // If an option occurs twice, the first one counts.
@@ -275,6 +274,7 @@ void PcapngParser::take(const Packet& packet, std::optional<Frame>& frame) {
     frame->original_length = std::max(packet.length, static_cast<std::uint32_t>(packet.captured));
     frame->link_type = *from.link_type;
     frame->notes.interface_id = packet.interface;
+    frame->notes.has_other_interfaces = interfaces_.size() > 1;
     frame->notes.interface_name = from.name;
     frame->number = packets_;
     if (!packet.ticks)  // a simple packet, which has no options either

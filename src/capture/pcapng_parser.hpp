@@ -37,8 +37,6 @@ class PcapngParser {
     /// otherwise.
     std::string ending() const;
 
-    /// Whether a section has more than one interface.
-    bool has_several_interfaces() const { return has_several_interfaces_; }
     /// Call at the end of the file: throws util::Error, listing the interfaces, if none was the
     /// chosen one.
     void require_chosen() const;
@@ -86,7 +84,6 @@ class PcapngParser {
     std::string name_;
     InterfaceChoice choice_;
     bool was_chosen_ = false;
-    bool has_several_interfaces_ = false;
     bool has_section_ = false;
     bool is_swapped_ = false;  // the section's byte order is not this machine's
     std::vector<Interface> interfaces_;

@@ -149,6 +149,7 @@ struct CaptureNotes {
     std::optional<std::uint32_t> interface_id;
     std::string_view interface_name{};  ///< "eth0"; empty if the file does not name it
     std::string_view comment{};         ///< may be invalid UTF-8; several are joined by commas
+    bool has_other_interfaces = false;  ///< whether this section has described others so far
 };
 
 /// Returns whether a frame that is not RoCE may contain RoCE that is not decoded: encrypted, in a

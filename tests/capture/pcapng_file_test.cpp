@@ -209,9 +209,11 @@ TEST_F(PcapngFile, merged_captures_of_different_link_types_and_snap_lengths) {
     expect_as_tshark();
     FileSource source(path_);
     for (const auto type :
-         {wire::LinkType::Ethernet, wire::LinkType::LinuxCooked, wire::LinkType::RawIp})
-        EXPECT_EQ(source.next()->link_type, type);
-    EXPECT_TRUE(source.has_several_interfaces());
+         {wire::LinkType::Ethernet, wire::LinkType::LinuxCooked, wire::LinkType::RawIp}) {
+        const auto frame = source.next();
+        EXPECT_EQ(frame->link_type, type);
+        EXPECT_TRUE(frame->notes.has_other_interfaces);
+    }
 }
 
 TEST_F(PcapngFile, blocks_of_other_types_are_stepped_over) {
@@ -221,6 +223,7 @@ TEST_F(PcapngFile, blocks_of_other_types_are_stepped_over) {
         made.block(type, [](Made& b) { b.u32(1).u32(2).u32(3); });
     made.enhanced(0, 1'700'000'000 * second, 60, 60).write(path_);
     EXPECT_EQ(lines_of(path_), "1|1700000000.000000000|60|60|0|eth0|\n");
+    EXPECT_FALSE(FileSource(path_).next()->notes.has_other_interfaces);
 }
 
 TEST_F(PcapngFile, an_interface_is_chosen_by_number_name_or_description) {

@@ -68,7 +68,7 @@ class Check {
         read();
         print_note(flows_.left_out_text());
         print_note(order_.text());
-        print_note(any_.text());
+        print_note(copies_.text());
         conformance::Report report = checker_.finish();
         if (report.connections.empty())
             throw util::Error(
@@ -168,7 +168,7 @@ class Check {
         for (std::optional frame(first); frame; frame = next())
             add(*frame);
         if (!place_)
-            place_ = any_.host();
+            place_ = copies_.host();
         checker_.captured_at({place_});
         copies_.warn("choose one with --interface, or name the host of each with --end");
     }
@@ -177,12 +177,10 @@ class Check {
         order_.see(frame.time);
         wire::Packet packet = capture::decode(frame, flows_);
         const auto key = flow::StreamKey::of(packet);
-        if (!any_.take(frame, packet))
+        if (!copies_.take(frame, packet))
             return;
-        if (!key || key->dst != (place_ ? place_ : any_.host()))
+        if (!key || key->dst != (place_ ? place_ : copies_.host()))
             ignore_icrc(packet);
-        if (source_->has_several_interfaces())
-            copies_.see(frame, packet);
         const std::uint64_t stream = tracker_.add(frame.time, packet, frame.bytes.size());
         checker_.add_at_one_point(frame.number, frame.time.count(), packet, stream);
     }
@@ -230,7 +228,6 @@ class Check {
     std::optional<flow::Host> place_;  // of a capture from one place
     render::CheckContext context_;
     InterfaceCopies copies_;
-    AnyCapture any_;
     std::string damage_;
 };
 

@@ -50,7 +50,8 @@ class Explain {
         learn();
         read();
         print_note(order_.text());
-        print_note(any_.text());
+        print_note(copies_.text());
+        copies_.warn("--interface chooses one of the two");
         check_capture(files_, packets_, roce_, input_.left_out());
         return explainer_.explanation();
     }
@@ -109,13 +110,13 @@ class Explain {
             if (packets_++ == 0)
                 context_.begin_ns = frame->time.count();
             roce_ += packet.is_roce() ? 1 : 0;
-            if (!any_.take(*frame, packet))
+            if (!copies_.take(*frame, packet))
                 continue;
             explainer_.add(frame->number, frame->time.count(), packet, frame->original_length,
                            frame->bytes);
         }
-        if (!is_placed_ && any_.host())
-            explainer_.captured_at(*any_.host());
+        if (!is_placed_ && copies_.host())
+            explainer_.captured_at(*copies_.host());
         context_.has_capture = input_.has_capture();
         context_.shows_why = options_.why;
     }
@@ -129,7 +130,7 @@ class Explain {
     std::uint64_t packets_ = 0;
     std::uint64_t roce_ = 0;
     capture::TimeOrder order_;
-    AnyCapture any_;
+    InterfaceCopies copies_;
     bool is_placed_ = false;
 };
 

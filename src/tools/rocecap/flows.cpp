@@ -107,11 +107,9 @@ class Flows {
             return;
         if (!begin_)
             begin_ = frame.time;
-        if (!any_.take(frame, packet))
+        if (!copies_.take(frame, packet))
             return;
         tracker_.add(frame.time, packet, frame.original_length);
-        if (source_.has_several_interfaces())
-            copies_.see(frame, packet);
     }
 
     void report() {
@@ -125,7 +123,7 @@ class Flows {
         sink_.close();
         print_note(udp_flows_.left_out_text());
         print_note(order_.text());
-        print_note(any_.text());
+        print_note(copies_.text());
         copies_.warn("--interface chooses one of the two");
     }
 
@@ -136,7 +134,6 @@ class Flows {
     wire::RoceFlows udp_flows_;
     flow::Tracker tracker_;
     InterfaceCopies copies_;
-    AnyCapture any_;
     std::optional<filter::Where> where_;
     service::Services services_;
     capture::Sink sink_ = capture::Sink::standard_output();

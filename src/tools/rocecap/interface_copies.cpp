@@ -35,79 +35,76 @@ std::optional<flow::Host> local_end(const flow::StreamKey& key, const wire::Linu
 
 }  // namespace
 
-void InterfaceCopies::see(const capture::Frame& frame, const wire::Packet& packet) {
+void InterfaceCopies::Copies::add(const Interface& here, const Interface& there) {
+    if (count++ == 0) {
+        first = here;
+        second = there;
+    }
+}
+
+bool InterfaceCopies::take(const capture::Frame& frame, const wire::Packet& packet) {
     const auto key = flow::StreamKey::of(packet);
-    if (!key || !frame.notes.interface_id)
-        return;
-    if (last_.empty())
-        last_.resize(remembered);
-    ++packets_;
-    const std::uint32_t interface = *frame.notes.interface_id;
-    const std::uint64_t digest = digest_of(*key, packet);
-    Seen& seen = last_[digest % remembered];
-    if (seen.digest != digest || seen.interface == interface) {
-        seen = {digest, interface};
-        return;
-    }
-    if (copies_++ == 0) {
-        here_ = interface_text(frame.notes);
-        other_ = seen.interface;
-    }
-    if (there_.empty() && interface == other_)
-        there_ = interface_text(frame.notes);
-    seen = {};
-}
-
-void InterfaceCopies::warn(const std::string& advice) const {
-    constexpr std::uint64_t few = 10;
-    if (copies_ == 0 || copies_ * few < packets_)
-        return;
-    util::print_error(fmt::format(
-        "rocecap: {} of {} RoCE packets appear twice, on interface {} and on interface {}, and "
-        "each second "
-        "copy looks like a retransmission: {}.\n",
-        copies_, packets_, there_.empty() ? std::to_string(other_) : there_, here_, advice));
-}
-
-bool AnyCapture::take(const capture::Frame& frame, const wire::Packet& packet) {
-    const auto key = packet.sll ? flow::StreamKey::of(packet) : std::nullopt;
-    if (!key)
+    if (!key || (!frame.notes.has_other_interfaces && !packet.sll))
         return true;
     ++packets_;
-    const wire::LinuxCooked& header = *packet.sll;
+    Seen now{.t_ns = frame.time.count()};
+    if (frame.notes.interface_id) {
+        now.first.id = *frame.notes.interface_id;
+        if (!names_.contains(now.first.id))
+            names_.emplace(now.first.id, interface_text(frame.notes));
+    }
+    if (packet.sll) {  // version 1 has no interface
+        now.first.index = packet.sll->ifindex;
+        now.was_received = packet.sll->packet_type == to_us;
+    }
+    now.last = now.first;
     const std::uint16_t id = packet.ipv4 ? packet.ipv4->id : std::uint16_t{0};
-    const Seen now{.digest = flow::mixed(digest_of(*key, packet), id),
-                   .interface = header.ifindex,
-                   .t_ns = frame.time.count(),
-                   .was_received = header.packet_type == to_us};
+    now.digest = flow::mixed(digest_of(*key, packet), id);
     if (last_.empty())
         last_.resize(remembered);
     Seen& seen = last_[now.digest % remembered];
-    constexpr std::int64_t soon_ns = 1'000'000;  // no timer is so short
-    // Version 1 of the header has no interface.
-    const bool is_copy = seen.digest == now.digest && seen.interface != now.interface &&
-                         (id != 0 || now.t_ns - seen.t_ns < soon_ns);
-    if (!is_copy) {
+    if (seen.digest != now.digest || seen.first == now.first || seen.last == now.first) {
         seen = now;
-        if (!host_)
-            host_ = local_end(*key, header);
+        if (!host_ && packet.sll)
+            host_ = local_end(*key, *packet.sll);
         return true;
     }
-    forwards_ |= seen.was_received && header.packet_type == outgoing;
-    if (copies_++ == 0) {
-        first_ = seen.interface;
-        second_ = now.interface;
+    constexpr std::int64_t soon_ns = 1'000'000;  // no timer is so short
+    if (id == 0 && now.t_ns - seen.t_ns >= soon_ns) {
+        doubtful_.add(seen.first, now.first);
+        seen = {};
+        return true;
     }
+    left_out_.add(seen.first, now.first);
+    forwards_ |= seen.was_received && packet.sll && packet.sll->packet_type == outgoing;
+    seen.last = now.first;
     return false;
 }
 
-std::string AnyCapture::text() const {
-    return copies_ == 0
+std::string InterfaceCopies::name(const Interface& interface) const {
+    if (interface.index != 0)
+        return std::to_string(interface.index);
+    const auto name = names_.find(interface.id);
+    return name == names_.end() ? std::to_string(interface.id) : name->second;
+}
+
+std::string InterfaceCopies::text() const {
+    return left_out_.count == 0
                ? std::string()
                : fmt::format(
                      "{} of {} RoCE packets were captured again, such as on interface {} after "
                      "interface {}: each counts once.",
-                     copies_, packets_, second_, first_);
+                     left_out_.count, packets_, name(left_out_.second), name(left_out_.first));
+}
+
+void InterfaceCopies::warn(const std::string& advice) const {
+    constexpr std::uint64_t few = 10;
+    if (doubtful_.count == 0 || doubtful_.count * few < packets_)
+        return;
+    util::print_error(fmt::format(
+        "rocecap: {} of {} RoCE packets appear twice, on interface {} and on interface {}, and "
+        "each second copy looks like a retransmission: {}.\n",
+        doubtful_.count, packets_, name(doubtful_.first), name(doubtful_.second), advice));
 }
 
 std::string interface_text(const wire::CaptureNotes& notes) {
