@@ -89,6 +89,8 @@ TEST(Edit, set_reaches_each_field_that_it_offers_and_no_bit_beside_it) {
                 reached.insert(field->name);
             }
     EXPECT_EQ(reached.size(), writable_fields().size());
+    for (const char* name : {"bth.opcode", "ieth", "ip.ttl", "ipv6.hlim"})
+        EXPECT_TRUE(reached.contains(name)) << name;
 }
 
 // The test above does not detect overlapping fields: it only counts the bits that change.

@@ -57,4 +57,22 @@ TEST(Arp, of_other_kinds_is_none) {
               "none");
 }
 
+// The target is fd00::1.
+constexpr const char* solicitation = "8700 0000 00000000 fd000000000000000000000000000001";
+constexpr const char* advertisement = "8800 0000 60000000 fd000000000000000000000000000001";
+
+TEST(NeighbourDiscovery, names_who_asks_and_who_replies) {
+    EXPECT_EQ(text_v6(solicitation), "NDP who has fd00::1? Tell fd00::2");
+    EXPECT_EQ(text_v6(advertisement), "NDP reply of fd00::1");
+}
+
+// A router has forwarded it, the code is not 0, the type is another one, it is cut, it is UDP.
+TEST(NeighbourDiscovery, of_other_kinds_is_none) {
+    EXPECT_EQ(text_v6(solicitation, std::byte{254}), "none");
+    EXPECT_EQ(text_v6("8701 0000 00000000 fd000000000000000000000000000001"), "none");
+    EXPECT_EQ(text_v6("8900 0000 00000000 fd000000000000000000000000000001"), "none");
+    EXPECT_EQ(text_v6("8700 0000 00000000 fd0000000000000000000000000000"), "none");
+    EXPECT_EQ(text_v6(solicitation, std::byte{255}, 17), "none");
+}
+
 }  // namespace neighbour_test

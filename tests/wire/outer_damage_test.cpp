@@ -123,6 +123,11 @@ TEST(OuterDamage, what_is_inside_instead_of_roce_is_named) {
               "VXLAN 42: ESP, which is encrypted");
     EXPECT_EQ(what(in_vxlan(in_ethernet("0800", from_hex("55")))),
               "VXLAN 42: neither Ethernet nor IP");
+    // Without the flag, the header has no VNI.
+    EXPECT_EQ(
+        what(in_ethernet_ipv4(
+            17, in_udp(4789, joined("00000000 00002a00", in_ethernet("0806", from_hex("0001")))))),
+        "UDP 53248 → 4789 len 24");
     EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("0000 88cc 0001"))), "GRE: EtherType 0x88cc");
     EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("0001 880b 0000"))),
               "an encapsulation that is not decoded");

@@ -70,7 +70,8 @@ class SetUp {
             add(Code::WrongQpn, Certainty::Certain,
                 fmt::format("the requests are of type {}, and {} is of type {}: it drops them.",
                             requester->type, responder->called(), responder->type));
-        add_values(cause, "type " + requester->type, "type " + responder->type);
+        cause.add(value(requester->role, "type " + requester->type));
+        cause.add(value(responder->role, "type " + responder->type));
         cause.try_this = "Create both queue pairs with the same type (qp_type).";
         return true;
     }
@@ -105,13 +106,6 @@ class SetUp {
             cause.add(evidence(*direction_.requests.front()));
         causes_.push_back(std::move(cause));
         return causes_.back();
-    }
-
-    void add_values(Cause& cause, const std::string& requesters, const std::string& responders) {
-        if (direction_.requester != nullptr)
-            cause.add(value(direction_.requester->role, requesters));
-        if (direction_.responder != nullptr)
-            cause.add(value(direction_.responder->role, responders));
     }
 
     bool never_ready() {

@@ -117,6 +117,48 @@ TEST(PredictCommand, a_run_without_a_link_s_log_begins_with_its_first_packet) {
     EXPECT_TRUE(outcome.out.ends_with("2 asked: 2 right, 0 nearly, 0 wrong\n")) << outcome.all();
 }
 
+// Which of the two requesters has sent what the response acknowledges?
+TEST(PredictCommand, knows_from_the_logs_which_queue_pairs_are_connected) {
+    SyntheticRun run("predict");
+    for (const std::uint32_t qpn : {0x12U, 0x14U})
+        run.log("client", "qp_state", {{"qpn", qpn}, {"state", "RTR"}, {"dest_qpn", qpn - 1}});
+    const auto to = [](std::uint32_t qpn) {
+        return [=](wire::Packet& packet) { packet.bth->dest_qpn = qpn; };
+    };
+    run.packet_with(write_only, 0x10, false, to(0x11));
+    run.packet_with(write_only, 0x11, false, to(0x11));
+    run.packet_with(write_only, 0x11, false, to(0x13));
+    run.packet_with(acknowledge, 0x11, true, to(0x14));
+    run.packet_with(acknowledge, 0x11, true, to(0x12));
+    run.keep_capture();
+    const auto outcome = predict("\\n\\n\\n\\n\\n\\n", run.path() + " --all");
+    EXPECT_TRUE(has(outcome, "PSN +0 qp 0x000014")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "PSN +1 qp 0x000012")) << outcome.all();
+}
+
+TEST(PredictCommand, leaves_out_responses_to_what_was_sent_before_the_capture) {
+    SyntheticRun run("predict");
+    run.packet(acknowledge, 0x08, true);
+    run.packet(write_only, 0x10);
+    run.packet(acknowledge, 0x10, true);
+    run.keep_capture();
+    const auto outcome = predict("\\n\\n\\n", run.path());
+    EXPECT_TRUE(has(outcome, "2 packets. A prediction is")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "\n2 asked: ")) << outcome.all();
+}
+
+TEST(PredictCommand, names_queue_pairs_where_there_are_several_connections) {
+    SyntheticRun run("predict");
+    for (const std::uint32_t qpn : {0x11U, 0x13U})
+        run.packet_with(write_only, 0x10, false,
+                        [&](wire::Packet& packet) { packet.bth->dest_qpn = qpn; });
+    run.keep_capture();
+    const auto outcome = predict("\\n\\n", run.path());
+    EXPECT_TRUE(has(outcome, "PSN +0 qp 0x000011")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "PSN +0 qp 0x000013")) << outcome.all();
+    EXPECT_FALSE(has(predict("\\n", LostPacket().path()), " qp 0x")) << "of one connection";
+}
+
 TEST(PredictCommand, names_hosts_by_address_where_it_knows_no_other_name) {
     const auto outcome = predict("\\n", "captures/samples/06_verbs_tcp_exchange/annotated.pcapng");
     EXPECT_TRUE(has(outcome, "192.0.2.2 sends the next packet.")) << outcome.all();

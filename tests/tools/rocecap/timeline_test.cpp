@@ -1,4 +1,5 @@
 // Runs rocecap timeline on a finished run, on a run in progress, and on input that is not a run.
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -45,6 +46,38 @@ TEST_F(TimelineCommand, lists_a_run_in_order_of_time_and_sums_it_up) {
               " 0.000000  server           note      first\n"
               " 0.000002  client           note      third\n"
               " 0.000004  server           note      fifth\n");
+}
+
+TEST_F(TimelineCommand, writes_a_run_for_perfetto) {
+    replace("run.json", R"({"ended":"yes"})");
+    log("client", 3000, "third");
+    const std::string trace = path_ + "/trace.json";
+    const auto outcome = support::run({support::rocecap(), "timeline", path_, "--perfetto", trace});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_EQ(outcome.out, "");
+    const auto printed = support::run({support::rocecap(), "timeline", path_, "--perfetto", "-"});
+    EXPECT_NE(printed.out.find("third"), std::string::npos) << printed.all();
+    EXPECT_EQ(support::run({"cat", trace}).out, printed.out);
+    // All of a damaged capture that can be read, and then why there is no more.
+    const std::string sample = "captures/samples/06_verbs_tcp_exchange/annotated.pcapng";
+    const auto cut = path_ + "/cut.pcapng";
+    ASSERT_EQ(support::run({"bash", "-c", "head -c -9 " + sample + " > " + cut}).exit_code, 0);
+    const auto damaged = support::run({support::rocecap(), "timeline", cut, "--perfetto", "-"});
+    EXPECT_EQ(damaged.exit_code, 2);
+    EXPECT_NE(damaged.err.find("ends inside"), std::string::npos) << damaged.err;
+    EXPECT_TRUE(damaged.out.ends_with("]}\n")) << damaged.out;
+}
+
+TEST_F(TimelineCommand, writes_nothing_for_perfetto_if_there_is_no_roce) {
+    rocecap_test::SyntheticRun run("perfetto");
+    run.tcp(std::array{std::byte{1}});
+    run.keep_capture();
+    const std::string trace = path_ + "/trace.json";
+    const auto outcome = support::run(
+        {support::rocecap(), "timeline", run.path() + "/wire.pcapng", "--perfetto", trace});
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+    EXPECT_NE(outcome.err.find("has no RoCE packet"), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(trace));
 }
 
 TEST_F(TimelineCommand, follows_a_run_until_it_has_ended) {

@@ -29,6 +29,19 @@ TEST_F(Deviations, a_nak_twice) {
     expect("nak-repeated", second);
 }
 
+TEST_F(Recoveries, with_a_nak_that_was_captured_twice) {
+    wire::Packet asks = nak(0, 0);
+    asks.ipv4->id = 7;
+    trace_.lose(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(asks);
+    trace_.pass(asks);
+    for (std::uint32_t psn = 0; psn < 2; ++psn)
+        trace_.pass(send_one(psn));
+    trace_.pass(acknowledge(1, 2));
+    expect("lost: NAK, as specified");
+}
+
 TEST_F(Deviations, a_nak_for_another_psn) {
     trace_.pass(send_one(0));
     trace_.pass(acknowledge(0, 1));

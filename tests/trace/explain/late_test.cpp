@@ -275,6 +275,25 @@ INSTANTIATE_TEST_SUITE_P(All, LastRequest,
                                          std::tuple(3, true, false, "needless-retransmissions"),
                                          std::tuple(3, false, true, "needless-retransmissions")));
 
+// Timeout 10 is 4.2 ms: the requester sends a request again after at most 17 ms.
+TEST_F(Late, copy_of_an_answered_request_shows_that_others_were_lost) {
+    capture_at_server();
+    connect_with(10);
+    works(100);
+    works(101);
+    wait(300 * ms);
+    works(101);
+    works(102);
+    EXPECT_EQ(causes(), R"(
+loss likely, 300002 us
+  client → server, QP 0x000011
+  the capture has the next copy of a request only after 300.00 ms, and its requester sends it again after at most 16.78 ms (timeout 10 is 4.19 ms): the response was lost, and so were the copies before they were captured.
+  frame 3: RC SEND Only  PSN 0x000065  8 B
+  frame 4: RC Acknowledge  PSN 0x000065  ACK, no flow control by credits
+  frame 5: RC SEND Only  PSN 0x000065  8 B  (again after 300.00 ms; timeout 10 is 4.19 ms)
+)");
+}
+
 // A requester gives up after 7 retransmissions.
 TEST_F(Late, that_are_more_than_a_requester_makes_are_no_failure) {
     for (int copy = 0; copy < 9; ++copy) {

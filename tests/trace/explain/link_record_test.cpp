@@ -86,6 +86,25 @@ TEST_F(LinkRecord, counts_both_directions_of_a_rule) {
         << first().text;
 }
 
+TEST_F(LinkRecord, names_the_rule_that_changed_packets) {
+    for (const char* what : {"corrupt", "set"}) {
+        SCOPED_TRACE(what);
+        acts(what, "client", "server", 0x11);
+    }
+    connect();
+    send(100);
+    ack(100);
+    broken_send(101);
+    wait(67 * ms);
+    send(101);
+    ack(101);
+    EXPECT_EQ(answered(), "corruption certain");
+    EXPECT_NE(first().text.find("Rule 3 of the link emulator, `corrupt some packets`, did it: 1 "
+                                "packet was corrupted."),
+              std::string::npos)
+        << first().text;
+}
+
 // An event about a copy is about a packet that the log already has.
 TEST_F(LinkRecord, does_not_count_copies) {
     gives_up_over_responses();

@@ -69,6 +69,20 @@ TEST_P(LocalMemoryOf, a_request_that_was_flushed_without_an_error_is_compared_as
     EXPECT_EQ(answered(), has_fault ? GetParam().answer : "none");
 }
 
+TEST_F(LocalMemory, of_a_flushed_request_is_shown_with_its_post_and_its_completion) {
+    connect();
+    memory("client", 1, "local_write");
+    posts("SEND", 8192, 1);
+    completes("WR_FLUSH_ERR");
+    answered();
+    std::vector<std::string> evidence;
+    for (const explain::Evidence& one : first().evidence)
+        evidence.push_back(one.text);
+    EXPECT_EQ(evidence,
+              (std::vector<std::string>{"post_send  wr 1 SEND 64 B", "wc  wr 1 WR_FLUSH_ERR",
+                                        "memory 0x1000 + 4096 B  lkey 0x00000001  local_write"}));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, LocalMemoryOf,
     testing::Values(

@@ -36,6 +36,21 @@ wrong-gid certain, fatal
 )");
 }
 
+TEST_F(ConnectionSetUp, of_two_types) {
+    Pair unreliable = server();
+    unreliable.type = "UC";
+    connect(client(), unreliable);
+    posts_send(100, 8);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(causes(), R"(
+wrong-qpn certain, fatal
+  client → server, QP 0x000011
+  the requests are of type RC, and the server's queue pair 0x000011 is of type UC: it drops them.
+  client: type RC
+  server: type UC
+)");
+}
+
 // A program may connect two queue pairs of its own.
 TEST_F(ConnectionSetUp, whose_destination_is_another_queue_pair_of_the_requester) {
     Pair own = client();

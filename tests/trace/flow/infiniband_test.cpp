@@ -13,6 +13,7 @@ using flow_test::Way;
 TEST(FlowHost, of_a_lid_is_no_address) {
     const Host host = Host::of_lid(5);
     EXPECT_TRUE(host.is_lid());
+    EXPECT_TRUE(Host::of_lid(0xffff).is_lid());
     EXPECT_FALSE(host.is_ipv4());
     EXPECT_EQ(flow::text(host), "LID 5");
     EXPECT_EQ(flow::text(host, Network::Lid), "LID 5");
