@@ -294,6 +294,20 @@ loss likely, 300002 us
 )");
 }
 
+// A capture at the requester has all copies that it sent.
+TEST_F(Late, copy_at_its_requester_is_the_next_one) {
+    for (explain::Explainer* one : {&explainer_, &forgetful_})
+        one->captured_at(*flow::host_of_gid(gid(2)));
+    connect_with(10);
+    works(100);
+    works(101);
+    wait(300 * ms);
+    works(101);
+    works(102);
+    answered();
+    EXPECT_FALSE(has(explain::Code::Loss));
+}
+
 // A requester gives up after 7 retransmissions.
 TEST_F(Late, that_are_more_than_a_requester_makes_are_no_failure) {
     for (int copy = 0; copy < 9; ++copy) {
