@@ -71,7 +71,8 @@ bool InterfaceCopies::take(const capture::Frame& frame, const wire::Packet& pack
     }
     constexpr std::int64_t soon_ns = 1'000'000;  // no timer is so short
     if (id == 0 && now.t_ns - seen.t_ns >= soon_ns) {
-        doubtful_.add(seen.first, now.first);
+        if (seen.first.id != now.first.id)  // otherwise, none can be chosen
+            doubtful_.add(seen.first, now.first);
         seen = {};
         return true;
     }

@@ -50,6 +50,8 @@ class CopiesFile {
         }
     }
 
+    void wait(std::int64_t ns) { now_ += ns; }
+
     support::Outcome run(const std::string& command) {
         writer_->close();
         return support::run({support::rocecap(), command, temp_.str()});
@@ -150,10 +152,9 @@ TEST(InterfaceCopies, shows_its_host_unless_that_forwards_packets) {
 TEST(InterfaceCopies, keeps_what_was_sent_again_over_another_interface) {
     CopiesFile file("again");
     file.add(send_one(0), {{2, Sent}}, false);
-    for (int i = 0; i < 200; ++i)
-        file.add(send_one(1), {{2, Sent}}, false);
+    file.wait(1'000'000);
     file.add(send_one(0), {{3, Sent}}, false);
-    EXPECT_FALSE(holds(file.run("flows").err, "captured again"));
+    EXPECT_EQ(file.run("flows").err, "");
 }
 
 }  // namespace interface_copies_test

@@ -15,6 +15,15 @@ class Late : public Account {
         send(psn);
         ack(psn);
     }
+    /// Timeout 10 is 4.2 ms: the requester sends a request again after at most 17 ms.
+    void works_again_after_300_ms() {
+        connect_with(10);
+        works(100);
+        works(101);
+        wait(300 * ms);
+        works(101);
+        works(102);
+    }
     /// A message of two packets. Only the last one requires a response.
     void message(std::uint32_t psn) {
         add(packet(to_server, opcode::send_first, psn, 1024));
@@ -275,15 +284,9 @@ INSTANTIATE_TEST_SUITE_P(All, LastRequest,
                                          std::tuple(3, true, false, "needless-retransmissions"),
                                          std::tuple(3, false, true, "needless-retransmissions")));
 
-// Timeout 10 is 4.2 ms: the requester sends a request again after at most 17 ms.
 TEST_F(Late, copy_of_an_answered_request_shows_that_others_were_lost) {
     capture_at_server();
-    connect_with(10);
-    works(100);
-    works(101);
-    wait(300 * ms);
-    works(101);
-    works(102);
+    works_again_after_300_ms();
     EXPECT_EQ(causes(), R"(
 loss likely, 300002 us
   client → server, QP 0x000011
@@ -298,12 +301,7 @@ loss likely, 300002 us
 TEST_F(Late, copy_at_its_requester_is_the_next_one) {
     for (explain::Explainer* one : {&explainer_, &forgetful_})
         one->captured_at(*flow::host_of_gid(gid(2)));
-    connect_with(10);
-    works(100);
-    works(101);
-    wait(300 * ms);
-    works(101);
-    works(102);
+    works_again_after_300_ms();
     answered();
     EXPECT_FALSE(has(explain::Code::Loss));
 }

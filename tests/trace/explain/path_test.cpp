@@ -102,23 +102,6 @@ TEST_F(PathOf, packets_that_a_running_timer_sends_twice_is_no_cause) {
     EXPECT_EQ(answered(), "none");
 }
 
-TEST_F(PathOf, few_packets_that_come_twice_do_not_make_a_later_copy_one_of_them) {
-    connect();
-    for (std::uint32_t psn = 100; psn < 102; ++psn) {
-        send(psn);
-        send(psn);
-        ack(psn);
-        ack(psn);
-    }
-    send(102);
-    wait(2 * ms);
-    send(102);
-    ack(102);
-    EXPECT_EQ(answered(), "needless-retransmissions likely");
-    EXPECT_EQ(first().text.find("2 request packets arrived a second time, so soon"), 0U)
-        << first().text;
-}
-
 TEST_F(PathOf, packets_that_come_twice_and_late) {
     connect();
     for (std::uint32_t psn = 100; psn < 104; ++psn) {
