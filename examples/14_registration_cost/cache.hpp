@@ -56,7 +56,8 @@ inline void use_buffers(const Host& host, const CacheOptions& options) {
     const Pages pages(buffers * length, Backing::small);
     pages.touch();
     rdma::MrCache cache = make_cache(host.pd, options.room);
-    std::uint64_t each_ns = 0, cached_ns = 0, done = 0;
+    std::uint64_t done = 0;
+    std::vector<std::uint64_t> each, hit, miss;
     {
         common::HeldTrace held;
         for (const std::size_t use : zipf(buffers, options.accesses, options.seed)) {
@@ -66,30 +67,35 @@ inline void use_buffers(const Host& host, const CacheOptions& options) {
             const auto buffer = pages.bytes().subspan(use * length, length);
 
             // 2. Without a cache: one registration per use.
-            each_ns += time_of([&] {
+            each.push_back(time_of([&] {
                 ibv_mr* mr =
                     CHECK_PTR(ibv_reg_mr(host.pd, buffer.data(), buffer.size(),
                                          IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
                 CHECK_RC(ibv_dereg_mr(mr));
-            });
+            }));
 
             // 3. With a cache: a lookup, and a registration on a miss. If the cache is full, it
             // evicts the least recently used region.
-            cached_ns += time_of([&] { cache.take(buffer); });
+            const std::uint64_t hits = cache.counts().hits;
+            const std::uint64_t took = time_of([&] { cache.take(buffer); });
+            (cache.counts().hits > hits ? hit : miss).push_back(took);
         }
     }
     const auto& counts = cache.counts();
-    host.log.event("mr_cache", {{"buffers", buffers},
-                                {"len", length},
-                                {"room", options.room},
-                                {"seed", options.seed},
-                                {"accesses", options.accesses},
-                                {"hits", counts.hits},
-                                {"misses", counts.misses},
-                                {"evictions", counts.evictions},
-                                {"hit_percent", counts.hits * 100 / options.accesses},
-                                {"each_ns", each_ns},
-                                {"cached_ns", cached_ns}});
+    runlog::Fields fields{{"buffers", buffers},
+                          {"len", length},
+                          {"room", options.room},
+                          {"seed", options.seed},
+                          {"accesses", options.accesses},
+                          {"hits", counts.hits},
+                          {"misses", counts.misses},
+                          {"evictions", counts.evictions},
+                          {"hit_percent", counts.hits * 100 / options.accesses},
+                          {"each_p50_ns", Spread(std::move(each)).p50}};
+    if (!hit.empty())
+        fields.push_back({"hit_p50_ns", Spread(std::move(hit)).p50});
+    fields.push_back({"miss_p50_ns", Spread(std::move(miss)).p50});  // the first use is a miss
+    host.log.event("mr_cache", std::move(fields));
 }
 
 inline void write_to_remapped_memory(const Host& host, bool is_told) {
