@@ -80,9 +80,7 @@ class CapturePage : public browser_test::BrowserTest {
 };
 
 std::string printed(const support::Argv& arguments) {
-    support::Argv argv{support::rocecap()};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return support::run(argv).out;
+    return support::rocecap(arguments).out;
 }
 
 constexpr const char* sample = "captures/samples/04_access_denied";

@@ -1,8 +1,11 @@
-// The folder of the programs that were built with this test, and whether they have sanitizers.
+// The programs that were built with this test: their folder, whether they have sanitizers, and runs of
+// rocecap.
 #pragma once
 
 #include <filesystem>
 #include <string>
+
+#include "support/process.hpp"
 
 // The sanitizer defines the name.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
@@ -21,6 +24,12 @@ inline std::filesystem::path build_dir() {
 
 inline std::string rocecap() {
     return (build_dir() / "rocecap").string();
+}
+
+/// Runs rocecap.
+inline Outcome rocecap(Argv arguments) {
+    arguments.insert(arguments.begin(), rocecap());
+    return run(arguments);
 }
 
 }  // namespace support

@@ -1,66 +1,20 @@
-// The posts and completions that the interposing library logs, and the PSNs that it predicts.
-#include <array>
-#include <atomic>
+// The posts and completions of one thread that the interposing library logs, and the PSNs that it
+// predicts.
 #include <cerrno>
-#include <map>
-#include <string>
-#include <sys/wait.h>
-#include <thread>
-#include <unistd.h>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "support/pretend_device.hpp"
+#include "rocetrace/interpose/pretended_posts.hpp"
 
 namespace post_test {
 
+using interpose_test::Post;
+using interpose_test::Psns;
 using support::PretendDevice;
-using support::PretendTrace;
 
-class Post : public testing::Test {
-  protected:
-    void SetUp() override { trace_.events(); }
-
-    static ibv_send_wr request(ibv_wr_opcode opcode, ibv_sge& sge, std::uint64_t wr_id = 0,
-                               unsigned flags = IBV_SEND_SIGNALED) {
-        ibv_send_wr wr{};
-        wr.wr_id = wr_id;
-        wr.opcode = opcode;
-        wr.send_flags = flags;
-        wr.sg_list = &sge;
-        wr.num_sge = 1;
-        return wr;
-    }
-    static int post(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t length, std::uint64_t wr_id = 0,
-                    unsigned flags = IBV_SEND_SIGNALED) {
-        ibv_sge sge{0, length, 0};
-        ibv_send_wr wr = request(opcode, sge, wr_id, flags);
-        ibv_send_wr* bad = nullptr;
-        return ibv_post_send(qp, &wr, &bad);
-    }
-    void completes(const ibv_qp* qp, std::uint64_t wr_id, ibv_wc_status status = IBV_WC_SUCCESS,
-                   ibv_wc_opcode opcode = IBV_WC_SEND) {
-        ibv_wc wc{};
-        wc.wr_id = wr_id;
-        wc.qp_num = qp->qp_num;
-        wc.status = status;
-        wc.opcode = opcode;
-        device_.completions.push_back(wc);
-        ibv_wc polled{};
-        ASSERT_EQ(ibv_poll_cq(device_.cq(), 1, &polled), 1);
-        ASSERT_EQ(polled.wr_id, wr_id);
-    }
-    static std::pair<std::uint64_t, std::uint64_t> psns(const runlog::Event& event) {
-        return {event.number("psn_first").value_or(UINT64_MAX),
-                event.number("psn_last").value_or(UINT64_MAX)};
-    }
-
-    PretendTrace& trace_ = PretendTrace::of_this_process();
-    PretendDevice device_;
-};
-
-using Psns = std::pair<std::uint64_t, std::uint64_t>;
 constexpr Psns none{UINT64_MAX, UINT64_MAX};
 
 TEST_F(Post, predicts_the_psns_of_each_operation) {
@@ -163,6 +117,18 @@ TEST_F(Post, starts_anew_after_reset_and_has_no_psn_in_err) {
     EXPECT_EQ(psns(events[2]), Psns(500, 500));
 }
 
+TEST_F(Post, a_number_that_is_used_again_is_another_queue_pair) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 5);
+    post(qp, IBV_WR_SEND, 1);
+    interpose::bury(interpose::detach(qp));
+    interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
+    post(qp, IBV_WR_SEND, 1);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(psns(events[1]), none);
+    EXPECT_EQ(events[1].number("request"), 0U);
+}
+
 TEST_F(Post, completions_are_matched_across_unsignaled_requests) {
     ibv_qp* qp = device_.qp();
     for (int i = 0; i < 10; ++i)
@@ -191,48 +157,6 @@ TEST_F(Post, error_completions_are_matched_by_wr_id_in_both_queues) {
     EXPECT_EQ(events[0].text("queue"), "send");
     EXPECT_EQ(events[0].number("request"), 0U);
     EXPECT_EQ(events[1].text("queue"), "recv");
-}
-
-TEST_F(Post, of_the_extended_interface_is_logged_when_the_batch_is_complete) {
-    ibv_qp_ex* qp = PretendDevice::extended(device_.qp(IBV_QPT_RC, 100, true));
-    ibv_wr_start(qp);
-    qp->wr_id = 1;
-    qp->wr_flags = IBV_SEND_SIGNALED;
-    ibv_wr_rdma_write(qp, 0x11, 0x2000);
-    ibv_wr_set_sge(qp, 0, 0, 1025);
-    qp->wr_id = 2;
-    ibv_wr_local_inv(qp, 0x33);
-    qp->wr_id = 3;
-    ibv_wr_send(qp);
-    ibv_wr_set_inline_data(qp, nullptr, 10);
-    EXPECT_TRUE(trace_.events("post_send").empty());
-    EXPECT_EQ(ibv_wr_complete(qp), 0);
-    const auto events = trace_.events("post_send");
-    ASSERT_EQ(events.size(), 3U);
-    EXPECT_EQ(events[0].number("rkey"), 0x11U);
-    EXPECT_EQ(events[0].number("len"), 1025U);
-    EXPECT_EQ(psns(events[0]), Psns(100, 101));
-    EXPECT_EQ(events[1].number("invalidates"), 0x33U);
-    EXPECT_EQ(psns(events[2]), Psns(102, 102));
-}
-
-TEST_F(Post, of_an_aborted_or_refused_batch_is_not_logged) {
-    ibv_qp_ex* qp = PretendDevice::extended(device_.qp(IBV_QPT_RC, 100, true));
-    ibv_wr_start(qp);
-    ibv_wr_send(qp);
-    ibv_wr_abort(qp);
-    device_.complete_result = EINVAL;
-    ibv_wr_start(qp);
-    ibv_wr_send(qp);
-    EXPECT_EQ(ibv_wr_complete(qp), EINVAL);
-    device_.complete_result = 0;
-    EXPECT_TRUE(trace_.events("post_send").empty());
-    ibv_wr_start(qp);
-    ibv_wr_send(qp);
-    EXPECT_EQ(ibv_wr_complete(qp), 0);
-    const auto events = trace_.events("post_send");
-    ASSERT_EQ(events.size(), 1U);
-    EXPECT_EQ(psns(events[0]), Psns(100, 100));
 }
 
 // On a full queue, with a list that is longer than the queue.
@@ -288,166 +212,6 @@ TEST_F(Post, of_receives_that_is_refused_does_not_change_which_are_outstanding) 
     EXPECT_EQ(destroyed[0].number("receives_outstanding"), 0U);
     EXPECT_FALSE(destroyed[0].number("forgotten"));
     interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
-}
-
-// The program's other thread polls and changes the state, and only then is the batch complete.
-TEST_F(Post, other_threads_do_not_wait_for_the_end_of_a_batch) {
-    ibv_qp* qp = device_.qp(IBV_QPT_RC, 100, true);
-    ibv_qp_ex* extended = PretendDevice::extended(qp);
-    post(qp, IBV_WR_SEND, 1, 5);
-    ibv_wr_start(extended);
-    extended->wr_id = 6;
-    ibv_wr_send(extended);
-    std::thread([&] {
-        completes(qp, 5);
-        const interpose::Guard guard(interpose::queue_pairs.find(qp)->lock);
-    }).join();
-    EXPECT_EQ(ibv_wr_complete(extended), 0);
-    const auto events = trace_.events("post_send");
-    ASSERT_EQ(events.size(), 2U);
-    EXPECT_EQ(events[1].number("request"), 1U);
-}
-
-TEST_F(Post, a_queue_pair_may_be_destroyed_before_its_batch_is_complete) {
-    ibv_qp* qp = device_.qp(IBV_QPT_RC, 100, true);
-    ibv_qp_ex* extended = PretendDevice::extended(qp);
-    const ibv_qp_ex real = interpose::queue_pairs.find(qp)->real;
-    for (int i = 0; i < 2; ++i) {
-        ibv_wr_start(extended);
-        ibv_wr_send(extended);
-        interpose::bury(interpose::detach(qp));
-        extended->wr_start = real.wr_start;
-        extended->wr_send = real.wr_send;
-        interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, &real);
-    }
-    const auto destroyed = trace_.events("destroyed");
-    ASSERT_EQ(destroyed.size(), 2U);
-    EXPECT_EQ(destroyed[1].number("sends_posted"), 0U);
-}
-
-// A thread that the child does not have may hold any of the locks.
-TEST_F(Post, the_child_of_a_fork_can_make_and_destroy_queue_pairs_whatever_others_did_meanwhile) {
-    std::atomic<bool> done{false};
-    const auto make_one = [] {
-        interpose::TracedQueuePair* pair = interpose::make_queue_pair(8, 8, true);
-        interpose::retire_queue_pair(pair);
-    };
-    std::array<std::thread, 2> others;
-    for (std::thread& other : others)
-        other = std::thread([&] {
-            while (!done)
-                make_one();
-        });
-    int hung = 0;
-    for (int i = 0; i < 300; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            alarm(10);
-            interpose::reset_locks();
-            make_one();
-            _exit(0);
-        }
-        int status = 0;
-        ASSERT_EQ(waitpid(child, &status, 0), child);
-        hung += static_cast<int>(status != 0);
-        if (hung != 0)
-            break;
-    }
-    done = true;
-    for (std::thread& other : others)
-        other.join();
-    EXPECT_EQ(hung, 0);
-}
-
-TEST_F(Post, a_batch_may_poll_before_it_is_complete) {
-    ibv_qp* qp = device_.qp(IBV_QPT_RC, 100, true);
-    ibv_qp_ex* extended = PretendDevice::extended(qp);
-    ibv_wr_start(extended);
-    ibv_wr_send(extended);
-    completes(qp, 0, IBV_WC_SUCCESS);
-    EXPECT_EQ(ibv_wr_complete(extended), 0);
-}
-
-TEST_F(Post, threads_that_share_a_queue_pair_log_in_the_order_of_psns) {
-    constexpr int threads = 4;
-    constexpr int each = 2000;
-    ibv_qp* qp = device_.qp();
-    std::vector<std::thread> posters;
-    posters.reserve(threads);
-    for (int i = 0; i < threads; ++i)
-        posters.emplace_back([&] {
-            for (int k = 0; k < each; ++k)
-                post(qp, IBV_WR_SEND, 1);
-        });
-    for (std::thread& poster : posters)
-        poster.join();
-    const auto events = trace_.events("post_send");
-    ASSERT_EQ(events.size(), std::size_t{threads} * each);
-    std::vector<bool> seen(events.size());
-    for (const auto& event : events) {
-        const auto psn = event.number("psn_first").value();
-        ASSERT_EQ(event.number("request"), psn);
-        ASSERT_FALSE(seen.at(psn));
-        seen.at(psn) = true;
-    }
-    for (std::size_t i = 1; i < events.size(); ++i)
-        ASSERT_LE(events[i - 1].t_ns, events[i].t_ns);
-}
-
-TEST_F(Post, threads_may_poll_and_make_queue_pairs_while_others_post_and_the_log_is_read) {
-    constexpr std::size_t each = 2000;
-    PretendDevice polled;
-    PretendDevice changing;
-    ibv_qp* posting = device_.qp();
-    ibv_qp* completing = polled.qp();
-    ibv_qp* remade = changing.qp();
-    std::atomic<int> running{3};
-    const auto repeat = [&running](auto once) {
-        return std::thread([&running, once] {
-            for (std::size_t i = 0; i < each; ++i)
-                once(i);
-            --running;
-        });
-    };
-    std::array threads{
-        repeat([&](std::size_t) { post(posting, IBV_WR_SEND, 1); }),
-        repeat([&](std::size_t i) {
-            post(completing, IBV_WR_SEND, 1, i);
-            ibv_wc wc{};
-            wc.wr_id = i;
-            wc.qp_num = completing->qp_num;
-            polled.completions.push_back(wc);
-            EXPECT_EQ(ibv_poll_cq(polled.cq(), 1, &wc), 1);
-        }),
-        repeat([&](std::size_t) {
-            interpose::bury(interpose::detach(remade));
-            interpose::adopt(remade, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
-        }),
-    };
-    std::map<std::string, std::size_t> logged;
-    while (running > 0)
-        for (const auto& event : trace_.events())
-            ++logged[event.name];
-    for (std::thread& thread : threads)
-        thread.join();
-    for (const auto& event : trace_.events())
-        ++logged[event.name];
-    EXPECT_EQ(logged["post_send"], 2 * each);
-    EXPECT_EQ(logged["wc"], each);
-    EXPECT_EQ(logged["destroyed"], each);
-    EXPECT_EQ(logged["dropped"], 0U);
-}
-
-TEST_F(Post, a_number_that_is_used_again_is_another_queue_pair) {
-    ibv_qp* qp = device_.qp(IBV_QPT_RC, 5);
-    post(qp, IBV_WR_SEND, 1);
-    interpose::bury(interpose::detach(qp));
-    interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
-    post(qp, IBV_WR_SEND, 1);
-    const auto events = trace_.events("post_send");
-    ASSERT_EQ(events.size(), 2U);
-    EXPECT_EQ(psns(events[1]), none);
-    EXPECT_EQ(events[1].number("request"), 0U);
 }
 
 }  // namespace post_test

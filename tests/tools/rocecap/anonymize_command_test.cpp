@@ -1,20 +1,23 @@
-// Runs rocecap anonymize on captures of real runs. The other commands must find the same in its output
-// as in the capture, apart from what is replaced.
-#include <cctype>
+// The file that rocecap anonymize writes: what it has, what it leaves out, and when there is none.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <iterator>
 #include <set>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "anonymize/frame.hpp"
-#include "capture/file_source.hpp"
 #include "support/file_size_limit.hpp"
+#include "support/tool.hpp"
 #include "tools/rocecap/capture_file.hpp"
+#include "tools/rocecap/real_captures.hpp"
 #include "wire/encapsulations.hpp"
 #include "wire/header_span.hpp"
 
@@ -22,190 +25,15 @@ namespace anonymize_command_test {
 
 namespace fs = std::filesystem;
 using rocecap_test::CaptureFile;
-
-support::Outcome rocecap(const support::Argv& arguments) {
-    support::Argv argv{support::rocecap()};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return support::run(argv);
-}
+using rocecap_test::captures;
+using rocecap_test::frame_of;
+using rocecap_test::read;
+using support::rocecap;
 
 std::string contents(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
-
-// Calls visit(frame, packet) for each frame.
-void read(const std::string& path, auto visit) {
-    capture::FileSource source(path);
-    wire::RoceFlows flows;
-    while (const auto frame = source.next())
-        visit(*frame, capture::decode(*frame, flows));
-}
-
-// The frames that have an anonymous copy, as they were. So frames have the same number in both.
-void write_kept(const std::string& from, const std::string& to) {
-    capture::PcapngWriter writer(capture::Sink::create(to), {});
-    std::map<std::string, std::uint32_t> interfaces;
-    anonymize::Anonymizer anonymizer(anonymize::Data::Replaced);
-    read(from, [&](const capture::Frame& frame, const wire::Packet& packet) {
-        if (!anonymizer.frame(packet, frame.bytes, frame.link_type))
-            return;
-        const std::string name(frame.notes.interface_name);
-        const auto [known, is_new] = interfaces.try_emplace(name);
-        if (is_new)
-            known->second = writer.add_interface(
-                {.link_type = frame.link_type, .name = name, .description = {}, .filter = {}});
-        writer.packet(known->second, frame);
-    });
-    writer.close();
-}
-
-// The texts of a packet's values that are replaced. Numbers have no leading zeros.
-std::vector<std::string> texts_of(const wire::Packet& packet) {
-    std::vector<std::string> texts;
-    const auto memory = [&](const auto& header) {
-        if (header) {
-            texts.push_back(fmt::format("{:#x}", header->va));
-            texts.push_back(fmt::format("{:#x}", header->rkey));
-            texts.push_back(fmt::format("{}", header->rkey));
-        }
-    };
-    const auto addresses = [&](const auto& ip) {
-        if (ip) {
-            texts.push_back(text(ip->src));
-            texts.push_back(text(ip->dst));
-        }
-    };
-    addresses(packet.ipv4);
-    addresses(packet.ipv6);
-    memory(packet.reth);
-    memory(packet.atomic_eth);
-    return texts;
-}
-
-std::vector<std::vector<std::string>> texts_in(const std::string& path) {
-    std::vector<std::vector<std::string>> all;
-    read(path, [&](const capture::Frame& /*frame*/, const wire::Packet& packet) {
-        all.push_back(texts_of(packet));
-    });
-    return all;
-}
-
-using Originals = std::map<std::string, std::string>;
-
-// Fails unless equal pseudonyms have equal originals.
-Originals originals_of(const std::string& kept, const std::string& anonymous) {
-    Originals originals;
-    const auto before = texts_in(kept);
-    const auto after = texts_in(anonymous);
-    EXPECT_EQ(before.size(), after.size());
-    for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
-        EXPECT_EQ(before[i].size(), after[i].size());
-        for (std::size_t j = 0; j < std::min(before[i].size(), after[i].size()); ++j)
-            EXPECT_EQ(originals.try_emplace(after[i][j], before[i][j]).first->second, before[i][j]);
-    }
-    return originals;
-}
-
-bool is_part_of_value(char one) {
-    return std::isalnum(static_cast<unsigned char>(one)) != 0 || one == '.' || one == ':';
-}
-
-std::string without_zeros(const std::string& value) {
-    if (!value.starts_with("0x"))
-        return value;
-    const std::size_t digit = value.find_first_not_of('0', 2);
-    return "0x" + (digit == std::string::npos ? "0" : value.substr(digit));
-}
-
-// The words of the text, with originals in place of their pseudonyms.
-std::vector<std::string> words_of(const std::string& text, const Originals& originals) {
-    std::vector<std::string> words;
-    std::istringstream stream(text);
-    for (std::string word; stream >> word;) {
-        std::string result;
-        for (std::size_t i = 0; i < word.size(); ++i) {
-            std::size_t end = i;
-            while (end < word.size() && is_part_of_value(word[end]))
-                ++end;
-            const std::string part = word.substr(i, end - i);
-            const std::size_t size = part.find_last_not_of(".:") + 1;
-            const std::string value = without_zeros(part.substr(0, size));
-            const auto found = originals.find(value);
-            result += (found != originals.end() ? found->second : value) + part.substr(size);
-            if (end < word.size())
-                result += word[end];
-            i = end;
-        }
-        words.push_back(result);
-    }
-    return words;
-}
-
-// The first words that differ, with those before them; empty: none.
-std::string difference(const std::vector<std::string>& before,
-                       const std::vector<std::string>& after) {
-    constexpr std::ptrdiff_t context = 8;
-    const auto [one, other] =
-        std::mismatch(before.begin(), before.end(), after.begin(), after.end());
-    if (one == before.end() && other == after.end())
-        return {};
-    const auto first = one - std::min(context, one - before.begin());
-    return fmt::format("{} | {} | {}", fmt::join(first, one, " "),
-                       fmt::join(one, one + std::min(context, before.end() - one), " "),
-                       fmt::join(other, other + std::min(context, after.end() - other), " "));
-}
-
-std::vector<std::string> captures() {
-    std::vector<std::string> all;
-    for (const char* folder : {"captures/samples", "tests/upper/captures"})
-        for (const auto& entry : fs::recursive_directory_iterator(folder))
-            if (entry.path().extension() == ".pcapng")
-                all.push_back(entry.path().string());
-    std::ranges::sort(all);
-    return all;
-}
-
-class AnonymousSample : public testing::TestWithParam<std::string> {};
-
-TEST_P(AnonymousSample, has_the_same_findings) {
-    const support::TempPath folder("anonymous");
-    fs::create_directories(folder.path());
-    const std::string kept = folder.str() + "/kept.pcapng";
-    const std::string anonymous = folder.str() + "/anonymous.pcapng";
-    write_kept(GetParam(), kept);
-    const auto outcome = rocecap({"anonymize", GetParam(), anonymous});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.all();
-    Originals originals = originals_of(kept, anonymous);
-    EXPECT_GE(originals.size(), 2U);
-    originals["anonymous.pcapng"] = "kept.pcapng";
-    for (const support::Argv& command : {support::Argv{"check", "--all"},
-                                         {"explain", "--why"},
-                                         {"flows", "--icrc", "--json"},
-                                         {"psns"},
-                                         {"verify"}}) {
-        support::Argv argv = command;
-        argv.insert(argv.begin() + 1, kept);
-        const auto before = rocecap(argv);
-        argv[1] = anonymous;
-        const auto after = rocecap(argv);
-        EXPECT_EQ(before.exit_code, after.exit_code) << command[0];
-        EXPECT_EQ(difference(words_of(before.out + before.err, {}),
-                             words_of(after.out + after.err, originals)),
-                  "")
-            << command[0];
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Captures, AnonymousSample, testing::ValuesIn(captures()),
-                         [](const auto& test) {
-                             std::string name = fs::path(test.param).parent_path().filename() /
-                                                fs::path(test.param).stem();
-                             for (char& one : name)
-                                 one =
-                                     std::isalnum(static_cast<unsigned char>(one)) != 0 ? one : '_';
-                             return name;
-                         });
 
 // Each capture's distinctive bytes: addresses of its hosts, rkeys, parts of payloads.
 TEST(AnonymizeCommand, leaves_nothing_of_the_hosts_and_their_data) {
@@ -257,7 +85,7 @@ TEST(AnonymizeCommand, leaves_out_what_the_file_says_beside_its_packets) {
             {.name = "secret0", .description = "secret description", .filter = "host secret"});
         writer.add_names({{"192.0.2.1", "secret-host"}});
         writer.add_tls_secrets("CLIENT_RANDOM secret\n");
-        const auto bytes = rocecap_test::frame_of(0x04);
+        const auto bytes = frame_of(0x04);
         writer.packet(interface,
                       {.time = capture::Time(7),
                        .bytes = bytes,
@@ -313,11 +141,11 @@ TEST(AnonymizeCommand, writes_checksums_and_icrcs_that_are_right) {
 
 TEST(AnonymizeCommand, leaves_out_other_protocols_and_encapsulations) {
     CaptureFile file("anonymize_others.pcapng");
-    file.add(rocecap_test::frame_of(0x06));
+    file.add(frame_of(0x06));
     file.add(wire_test::in_ethernet_ipv4(6, wire_test::from_hex("0102 0304 00000000")));
     for (const auto& encapsulation : wire_test::encapsulations())
         if (encapsulation.name == "vxlan")
-            file.add(encapsulation.wrap(rocecap_test::frame_of(0x0a)));
+            file.add(encapsulation.wrap(frame_of(0x0a)));
     const support::TempPath output("anonymize_others_out.pcapng");
     const auto outcome = file.run("anonymize", {output.str()});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -329,8 +157,8 @@ TEST(AnonymizeCommand, leaves_out_other_protocols_and_encapsulations) {
 
 TEST(AnonymizeCommand, keeps_times_or_begins_in_the_year_2000) {
     CaptureFile file("anonymize_times.pcapng");
-    file.add_at(0, rocecap_test::frame_of(0x04));
-    file.add_at(1500, rocecap_test::frame_of(0x04));
+    file.add_at(0, frame_of(0x04));
+    file.add_at(1500, frame_of(0x04));
     const support::TempPath output("anonymize_times_out.pcapng");
     const auto times = [&](const support::Argv& options) {
         support::Argv argv{output.str()};
@@ -349,7 +177,7 @@ TEST(AnonymizeCommand, keeps_times_or_begins_in_the_year_2000) {
 
 TEST(AnonymizeCommand, keeps_payloads_if_it_is_told_so) {
     CaptureFile file("anonymize_payload.pcapng");
-    file.add(rocecap_test::frame_of(0x04));
+    file.add(frame_of(0x04));
     const support::TempPath output("anonymize_payload_out.pcapng");
     const auto outcome = file.run("anonymize", {output.str(), "--keep-payloads"});
     EXPECT_EQ(outcome.exit_code, 0);
@@ -367,7 +195,7 @@ TEST(AnonymizeCommand, an_interface_keeps_its_number_and_the_link_emulators_side
         capture::PcapngWriter writer(capture::Sink::create(input.str()), {});
         for (const char* name : {"unused", "secret0", "before"})
             writer.add_interface({.name = name, .description = {}, .filter = {}});
-        const auto bytes = rocecap_test::frame_of(0x04);
+        const auto bytes = frame_of(0x04);
         for (const std::uint32_t interface : {2U, 1U})
             writer.packet(interface, {.bytes = bytes,
                                       .original_length = static_cast<std::uint32_t>(bytes.size())});
@@ -384,7 +212,7 @@ TEST(AnonymizeCommand, an_interface_keeps_its_number_and_the_link_emulators_side
 
 TEST(AnonymizeCommand, never_writes_to_the_capture_itself) {
     CaptureFile file("anonymize_itself.pcapng");
-    file.add(rocecap_test::frame_of(0x04));
+    file.add(frame_of(0x04));
     const std::string before = contents(file.path());
     const auto outcome = file.run("anonymize", {file.path()});
     EXPECT_EQ(outcome.exit_code, 2);
@@ -407,7 +235,7 @@ TEST(AnonymizeCommand, writes_nothing_if_nothing_is_roce) {
 TEST(AnonymizeCommand, a_file_that_cannot_be_written_leaves_the_one_that_was_there) {
     CaptureFile file("anonymize_full.pcapng");
     for (int i = 0; i < 20; ++i)
-        file.add(rocecap_test::frame_of(0x04));
+        file.add(frame_of(0x04));
     const support::TempPath output("anonymize_full_out.pcapng");
     std::ofstream(output.str()) << "older";
     const support::FileSizeLimit limit(500);
@@ -420,8 +248,8 @@ TEST(AnonymizeCommand, a_file_that_cannot_be_written_leaves_the_one_that_was_the
 
 TEST(AnonymizeCommand, of_a_damaged_capture_has_the_packets_before_the_damage) {
     CaptureFile file("anonymize_damaged.pcapng");
-    file.add(rocecap_test::frame_of(0x04));
-    file.add(rocecap_test::frame_of(0x04));
+    file.add(frame_of(0x04));
+    file.add(frame_of(0x04));
     fs::resize_file(file.path(), fs::file_size(file.path()) - 10);
     const support::TempPath output("anonymize_damaged_out.pcapng");
     const auto outcome = file.run("anonymize", {output.str()});

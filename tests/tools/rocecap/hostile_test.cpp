@@ -31,12 +31,11 @@ class Hostile : public testing::TestWithParam<const char*> {
     }
 
     static double seconds(const support::Argv& command, const std::string& capture) {
-        support::Argv argv{support::rocecap()};
-        argv.insert(argv.end(), command.begin(), command.end());
+        support::Argv argv = command;
         argv.push_back(capture);
         const double before = children_s();
-        const auto outcome = support::run(argv);
-        EXPECT_FALSE(outcome.timed_out) << argv.at(1);
+        const auto outcome = support::rocecap(argv);
+        EXPECT_FALSE(outcome.timed_out) << argv.at(0);
         EXPECT_LE(outcome.exit_code, 1) << outcome.err;
         return children_s() - before;
     }

@@ -14,6 +14,7 @@ namespace terminal_test {
 
 using rocecap_test::SyntheticRun;
 using support::Argv;
+using support::rocecap;
 
 constexpr const char* hostile = "a\x1b]0;owned\x07\x08\u009b2J\u202eb\r\n 0.0  forged\x1b[8m";
 constexpr const char* shown = R"(a\x1b]0;owned\x07\x08\u009b2J\u202eb\r\n 0.0  forged\x1b[8m)";
@@ -61,12 +62,6 @@ class HostileRun : public SyntheticRun {
         keep_capture();
     }
 };
-
-support::Outcome rocecap(const Argv& arguments) {
-    Argv argv{support::rocecap()};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return support::run(argv);
-}
 
 TEST(Terminal, the_timeline_shows_what_a_log_holds_without_obeying_it) {
     const HostileRun run;

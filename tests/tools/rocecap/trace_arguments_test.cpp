@@ -17,16 +17,12 @@ namespace trace_arguments_test {
 
 using nlohmann::json;
 using rocecap_test::SyntheticRun;
+using support::rocecap;
 
 constexpr std::uint8_t write_first = 0x06;
 constexpr std::uint8_t write_last = 0x08;
 constexpr std::uint8_t write_only = 0x0a;
 constexpr std::uint8_t acknowledge = 0x11;
-
-support::Outcome rocecap(support::Argv arguments) {
-    arguments.insert(arguments.begin(), support::rocecap());
-    return support::run(arguments);
-}
 
 bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;

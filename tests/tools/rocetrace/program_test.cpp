@@ -1,29 +1,27 @@
-// What rocetrace does with programs that it cannot trace, with signals, with its environment, with
-// a log that cannot be written, and with recorded logs.
+// How a program is started under rocetrace, the signals and the environment that it gets, the socket
+// and the memory that it shares with rocetrace, and how it ends.
 #include <array>
 #include <csignal>
 #include <elf.h>
 #include <filesystem>
 #include <fstream>
-#include <sys/stat.h>
+#include <iterator>
+#include <string>
+#include <string_view>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "support/process.hpp"
-#include "support/temp_path.hpp"
-#include "support/tool.hpp"
+#include "tools/rocetrace/traced_program.hpp"
 
 namespace program_test {
 
 using namespace std::chrono_literals;
+using namespace rocetrace_test;
 using support::Argv;
 namespace fs = std::filesystem;
-
-std::string rocetrace() {
-    return (support::build_dir() / "rocetrace").string();
-}
 
 std::string untraced(const std::string& program) {
     return fmt::format(
@@ -33,45 +31,6 @@ std::string untraced(const std::string& program) {
         "script), put LD_PRELOAD=LIBRARY before the program that makes the calls.\n",
         program);
 }
-
-class TracedProgram : public testing::Test {
-  protected:
-    TracedProgram() { fs::create_directory(folder_.path()); }
-
-    std::string path(const std::string& name) const { return folder_.str() + "/" + name; }
-    static support::Outcome run(const Argv& words, const Argv& environment = {}) {
-        Argv argv{rocetrace()};
-        argv.insert(argv.end(), words.begin(), words.end());
-        return support::run(argv, environment, 20s);
-    }
-    // Runs a command of the shell with its log in the folder.
-    support::Outcome shell(const std::string& script, const Argv& options = {},
-                           const Argv& environment = {}) const {
-        Argv words{"-o", path("log.jsonl")};
-        words.insert(words.end(), options.begin(), options.end());
-        words.insert(words.end(), {"--", "sh", "-c", script});
-        return run(words, environment);
-    }
-    void write(const std::string& name, const std::string& text) const {
-        std::ofstream(path(name), std::ios::binary) << text;
-    }
-    // A copy of true(1), changed.
-    template <typename Change>
-    std::string changed_program(const std::string& name, Change change) const {
-        std::ifstream file("/bin/true", std::ios::binary);
-        std::string bytes{std::istreambuf_iterator<char>(file), {}};
-        change(bytes);
-        write(name, bytes);
-        fs::permissions(path(name), fs::perms::owner_all);
-        return path(name);
-    }
-
-    support::TempPath folder_{"program"};
-};
-
-// A call that fails and is logged on a host without an RDMA device.
-constexpr const char* call =
-    "import ctypes; ctypes.CDLL('librdmacm.so.1').rdma_create_event_channel()";
 
 TEST_F(TracedProgram, that_is_not_given_is_an_error_of_usage) {
     EXPECT_EQ(run({}).all(),
@@ -180,11 +139,6 @@ TEST_F(TracedProgram, gets_the_signals_that_are_sent_to_rocetrace) {
     }
 }
 
-TEST_F(TracedProgram, ends_rocetrace_with_its_own_signal) {
-    for (const int number : {SIGKILL, SIGSEGV, SIGPIPE, SIGXFSZ})
-        EXPECT_EQ(shell(fmt::format("kill -{} $$", number)).exit_code, 128 + number);
-}
-
 TEST_F(TracedProgram, gets_the_categories_and_the_size_of_its_buffers) {
     const std::string print = "echo $ROCETRACE_ONLY:$ROCETRACE_BUFFER";
     EXPECT_EQ(shell(print).out, ":16\n");
@@ -259,41 +213,20 @@ TEST_F(TracedProgram, that_sends_something_else_to_the_socket_is_refused) {
     EXPECT_EQ(sends("s.send(b'too long')"), "exit 0\n" + untraced("python3"));
 }
 
-TEST_F(TracedProgram, whose_log_cannot_be_written_ends_with_125_unless_it_failed_itself) {
+TEST_F(TracedProgram, keeps_to_its_limits) {
     if (fs::exists("/dev/infiniband/rdma_cm"))
         GTEST_SKIP() << "the call would not fail here";
-    const std::string complaint =
-        "rocetrace: run log incomplete: cannot write to /dev/full: No space left on device.\n";
-    EXPECT_EQ(run({"-o", "/dev/full", "--", "python3", "-c", call}).all(),
-              "exit 125\n" + complaint);
-    EXPECT_EQ(
-        run({"-o", "/dev/full", "--", "python3", "-c", std::string(call) + "; exit(3)"}).all(),
-        "exit 3\n" + complaint);
-}
-
-TEST_F(TracedProgram, has_a_log_of_its_name_and_number_by_default_if_there_is_something_to_log) {
-    if (fs::exists("/dev/infiniband/rdma_cm"))
-        GTEST_SKIP() << "the call would not fail here";
-    const auto before = fs::current_path();
-    fs::current_path(folder_.path());
-    const auto log_of = [&](const Argv& program) {
-        Argv argv{rocetrace(), "--"};
-        argv.insert(argv.end(), program.begin(), program.end());
-        support::Process process(argv);
-        const auto name = fmt::format("{}.{}.jsonl", program[0], process.pid());
-        process.wait(10s);
-        return fs::exists(path(name));
+    const auto limited = [&](const std::string& limit) {
+        return shell(limit + "; exec python3 -c \"" + call + "; exit(3)\"");
     };
-    EXPECT_TRUE(log_of({"python3", "-c", call}));
-    fs::remove_all(folder_.path());
-    fs::create_directory(folder_.path());
-    fs::current_path(folder_.path());
-    EXPECT_FALSE(log_of({"true"}));
-    EXPECT_FALSE(log_of({"no-such-program"}));
-    EXPECT_TRUE(fs::is_empty(folder_.path()));
-    run({"-o", path("chosen.jsonl"), "--", "true"});
-    EXPECT_TRUE(fs::exists(path("chosen.jsonl")));
-    fs::current_path(before);
+    // In KiB. The log is not limited.
+    EXPECT_EQ(limited("ulimit -f 1000000").all(), "exit 3\n");
+    EXPECT_EQ(
+        limited("ulimit -f 200").all(),
+        "exit 3\nrocetrace: this process is not traced: its memory: a limit of the process is "
+        "too low (ulimit -f, ulimit -v).\n" +
+            untraced("sh"));
+    EXPECT_EQ(limited("ulimit -v 4000000").all(), "exit 3\n");
 }
 
 // Python that finds the memory that the process shares with rocetrace.
@@ -343,95 +276,9 @@ TEST_F(TracedProgram, has_no_more_in_its_core_than_without_rocetrace) {
               "True\n");
 }
 
-TEST_F(TracedProgram, keeps_to_its_limits) {
-    if (fs::exists("/dev/infiniband/rdma_cm"))
-        GTEST_SKIP() << "the call would not fail here";
-    const auto limited = [&](const std::string& limit) {
-        return shell(limit + "; exec python3 -c \"" + call + "; exit(3)\"");
-    };
-    // In KiB. The log is not limited.
-    EXPECT_EQ(limited("ulimit -f 1000000").all(), "exit 3\n");
-    EXPECT_EQ(
-        limited("ulimit -f 200").all(),
-        "exit 3\nrocetrace: this process is not traced: its memory: a limit of the process is "
-        "too low (ulimit -f, ulimit -v).\n" +
-            untraced("sh"));
-    EXPECT_EQ(limited("ulimit -v 4000000").all(), "exit 3\n");
-}
-
-// The shell opens the FIFO and reads nothing. The log does not fit into it.
-TEST_F(TracedProgram, gets_signals_while_nobody_reads_the_log) {
-    const auto fifo = path("fifo");
-    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-    support::Process reader({"sh", "-c", "exec 3<" + fifo + "; echo open; sleep 30"});
-    support::Process process({rocetrace(), "-o", fifo, "--", "python3", "-c",
-                              "import ctypes, os\n"
-                              "create = ctypes.CDLL('librdmacm.so.1').rdma_create_event_channel\n"
-                              "[create() for i in range(20000)]\n"
-                              "print('full', flush=True)\n"
-                              "import signal; signal.pause()\n"});
-    ASSERT_TRUE(reader.await("open", 10s));
-    ASSERT_TRUE(process.await("full", 20s));
-    process.signal(SIGTERM);
-    const auto outcome = process.wait(10s);
-    EXPECT_FALSE(outcome.timed_out);
-    EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.all();
-    EXPECT_NE(outcome.err.find("run log incomplete: cannot write to " + fifo), std::string::npos)
-        << outcome.err;
-}
-
-TEST_F(TracedProgram, may_be_summarized_and_explained_when_it_has_ended) {
-    if (fs::exists("/dev/infiniband/rdma_cm"))
-        GTEST_SKIP() << "the call would not fail here";
-    const auto outcome = run({"-o", path("log.jsonl"), "--role", "end", "--summary", "--explain",
-                              "--", "python3", "-c", call});
-    EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_TRUE(outcome.err.starts_with("failed calls: 1\n  ")) << outcome.err;
-    EXPECT_TRUE(
-        outcome.err.ends_with(" end: rdma_create_event_channel ENODEV\nNo failure and no "
-                              "slowdown found in 1 run log.\n"))
-        << outcome.err;
-    EXPECT_EQ(run({"-o", "-", "--summary", "--", "true"}).all(),
-              "exit 125\nrocetrace: --summary and --explain read the log when the program has "
-              "ended: -o must be a file, not -.\n");
-    for (const char* output : {"-", "/dev/full"})
-        EXPECT_EQ(run({"-o", output, "--explain", "--", "true"}).exit_code, 125) << output;
-}
-
-// The program replaces the log by a FIFO. The shell can open it for writing when rocetrace reads it.
-TEST_F(TracedProgram, can_be_ended_while_its_log_is_explained) {
-    const std::string log = path("log.jsonl");
-    const auto outcome = support::run(
-        {"sh", "-c",
-         R"("$1" --explain -o "$2" -- sh -c 'rm "$1" && mkfifo "$1"' sh "$2" & tracer=$!
-         until test -p "$2"; do kill -0 $tracer || exit 1; done
-         exec 3>"$2"
-         kill -TERM $tracer
-         wait $tracer)",
-         "sh", rocetrace(), log},
-        {}, 20s);
-    EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.err;
-}
-
-TEST_F(TracedProgram, logs_that_are_recorded_are_summarized_and_explained) {
-    write("a.jsonl",
-          R"({"t_ns":3661000002000,"role":"a","event":"failed","call":"ibv_open_device",)"
-          R"("error":"EPERM"})"
-          "\n");
-    write("b.jsonl", R"({"t_ns":1,"role":"b","event":"dropped","records":7})"
-                     "\n");
-    EXPECT_EQ(run({"--summary", path("a.jsonl"), path("b.jsonl")}).all(),
-              "exit 0\nfailed calls: 1\n  01:01:01.000002 a: ibv_open_device EPERM\n"
-              "7 events are missing in the log: counts of completions may be too small\n");
-    EXPECT_EQ(run({"--explain", path("b.jsonl")}).all(),
-              "exit 0\nNo failure and no slowdown found in 1 run log.\n");
-    write("aborted.jsonl", R"({"t_ns":1,"role":"c","event":"process_end","pid":7,"signal":6})"
-                           "\n");
-    const auto aborted = run({"--explain", path("aborted.jsonl")});
-    EXPECT_EQ(aborted.exit_code, 1);
-    EXPECT_NE(aborted.out.find("process 7 has ended by signal 6"), std::string::npos);
-    EXPECT_EQ(run({"-o", path("log"), "--summary", path("none.jsonl")}).exit_code, 127);
+TEST_F(TracedProgram, ends_rocetrace_with_its_own_signal) {
+    for (const int number : {SIGKILL, SIGSEGV, SIGPIPE, SIGXFSZ})
+        EXPECT_EQ(shell(fmt::format("kill -{} $$", number)).exit_code, 128 + number);
 }
 
 }  // namespace program_test
