@@ -201,6 +201,10 @@ void Logs::learn(const Event& event) {
             learn_destination(event, *pair);
     }
     regions_.learn(event);
+    if (event.is("dropped"))
+        torn_.insert(event.role);
+    if (beginnings_.is_missing_before(event))
+        late_.insert(event.role);
     if (const logged::Device* device = devices().of(event); device != nullptr && device->host)
         hosts_.emplace(*device->host, event.role);
     else if (event.is_one_of({"cq", "req_notify", "cq_event"}))
@@ -208,8 +212,6 @@ void Logs::learn(const Event& event) {
     else if (const auto host =
                  event.is("ah") ? flow::host_of_gid(event[key::dest_gid]) : std::nullopt)
         handles_.insert_or_assign({event.role, event[key::object].value_or(0)}, *host);
-    else if (event.is("dropped"))
-        torn_[event.role] = true;
     else if (auto told = logged::Told::of(event))
         told_.push_back(*std::move(told));
     if (const auto srq = event[key::srq]; event.is("post_recv") && srq) {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,7 +116,11 @@ class Logs {
     std::string role_at(const flow::Host& host) const;
     bool knows(const flow::Host& host) const { return hosts_.contains(host); }
     /// Returns whether the logs of the role are complete.
-    bool is_whole(const std::string& role) const { return !torn_.contains(role); }
+    bool is_whole(const std::string& role) const {
+        return is_gapless(role) && !late_.contains(role);
+    }
+    /// Returns whether no event was dropped; the beginning of the logs may be missing.
+    bool is_gapless(const std::string& role) const { return !torn_.contains(role); }
 
     const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_.all(); }
     /// False also if such events were left out (rocetrace --only).
@@ -186,7 +191,9 @@ class Logs {
     std::map<logged::Key, flow::Host> handles_;              // address handles
     std::map<logged::Key, std::uint64_t> longest_receives_;  // by shared receive queue
     std::map<std::string, std::int64_t> ends_;               // by role: its last event's time
-    std::map<std::string, bool> torn_;
+    logged::Beginnings beginnings_;
+    // Roles whose logs lack dropped events, and their beginning.
+    std::set<std::string> torn_, late_;
     std::map<std::string, std::uint64_t> statuses_;
     std::map<flow::Host, std::string, Order> hosts_;
 };

@@ -24,7 +24,9 @@ class Access {
             add(Code::RemoteAccess, Certainty::Certain,
                 "the responder refused the access to its memory, and the capture cut off the "
                 "request's rkey and address.");
-        else if (!role.empty() && case_.is_responders_log_whole())
+        else if (!role.empty() &&
+                 (case_.is_responders_log_whole() ||
+                  (case_.whole.logs.is_gapless(role) && region_of(role) != nullptr)))
             by_log(role);
         else
             as_told();
@@ -278,7 +280,18 @@ class Access {
             return;
         add(Code::RemoteAccess, Certainty::Certain,
             "the responder refused the access to its memory. Only its run log shows which of rkey, "
-            "bounds, rights, registration and protection domain is wrong.");
+            "bounds, rights, registration and protection domain is wrong" +
+                lack_of_log() + ".");
+    }
+
+    // Why the responder's log does not show it.
+    std::string lack_of_log() const {
+        const std::string& role = case_.direction.responder_role;
+        const Logs& logs = case_.whole.logs;
+        return role.empty() || logs.is_whole(role)
+                   ? std::string()
+                   : fmt::format(", and the log of {} lacks {}", spoken(role),
+                                 logs.is_gapless(role) ? "its beginning" : "events");
     }
 
     // Without the region: the accesses with the same rkey that the responder executed before.

@@ -166,4 +166,24 @@ void Regions::shift(const std::string& role, std::int64_t by) {
     }
 }
 
+bool Beginnings::is_missing_before(const runlog::Event& event) {
+    const auto is_unmade = [&](Kind kind, std::optional<std::uint64_t> number) {
+        return number && !made_.contains({{event.role, 0}, Kind::Process}) &&
+               !made_.contains({{event.role, *number}, kind});
+    };
+    if (event.is("process"))
+        made_.insert({{event.role, 0}, Kind::Process});
+    else if (event.is("pd"))
+        made_.insert({{event.role, event[key::handle].value_or(0)}, Kind::Pd});
+    else if (event.is("qp"))
+        made_.insert({{event.role, event[key::qpn].value_or(0)}, Kind::QueuePair});
+    if (event.is_one_of({"mr", "qp"}))
+        return is_unmade(Kind::Pd, event[key::pd]);
+    if (event.is_one_of({"qp_state", "post_send", "post_recv"}))
+        return is_unmade(Kind::QueuePair, event[key::qpn]);
+    return event.is("destroyed") &&
+           (is_unmade(Kind::QueuePair, event[key::qpn]) ||
+            (event[key::what] == "pd" && is_unmade(Kind::Pd, event[key::handle])));
+}
+
 }  // namespace logged

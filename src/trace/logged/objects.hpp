@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -180,6 +181,20 @@ class Regions {
 
   private:
     std::vector<Region> all_;
+};
+
+/// Whether each log begins where its program does.
+class Beginnings {
+  public:
+    /// Takes the events of each log in order. Returns whether the event is about an object that no
+    /// event made, and no `process` event begins the log: the log's begin is missing.
+    bool is_missing_before(const runlog::Event& event);
+
+  private:
+    enum class Kind { Process, Pd, QueuePair };
+    using Made = std::pair<Key, Kind>;
+
+    std::set<Made> made_;
 };
 
 }  // namespace logged

@@ -146,6 +146,37 @@ TEST_F(RefusedAccess, of_a_log_that_lacks_events_is_not_explained_by_it) {
     EXPECT_EQ(answered(), "remote-access certain");
 }
 
+// As after a rotation of the log, or in one that tail(1) wrote.
+TEST_F(RefusedAccess, of_a_log_without_its_beginning_is_not_explained_by_what_it_lacks) {
+    make("client", client());
+    ready("client", client());
+    ready("server", server());
+    region("server", va, 4096, rkey + 1, "local_write remote_write");
+    refuse(va, rkey, 64);
+    EXPECT_EQ(answered(), "remote-access certain");
+    EXPECT_NE(first().text.find("and the log of the server lacks its beginning."),
+              std::string::npos)
+        << first().text;
+}
+
+TEST_F(RefusedAccess, of_a_log_without_its_beginning_is_explained_by_what_it_has) {
+    log("server", R"("event":"destroyed","what":"pd","handle":9)");
+    connect();
+    region("server", va, 32, rkey, "local_write remote_write");
+    refuse(va, rkey, 64);
+    EXPECT_EQ(answered(), "out-of-bounds certain");
+}
+
+// The queue pair's protection domain and rights are not known.
+TEST_F(RefusedAccess, of_a_log_without_the_making_of_its_queue_pair_is_not_certain) {
+    make("client", client());
+    ready("client", client());
+    ready("server", server());
+    region("server", va, 32, rkey, "local_write remote_write");
+    refuse(va, rkey, 64);
+    EXPECT_EQ(answered(), "out-of-bounds likely");
+}
+
 TEST_F(RefusedAccess, is_not_mistaken_for_one_that_was_granted) {
     connect();
     region("server", va, 4096, rkey, "local_write remote_write");

@@ -19,6 +19,7 @@ class LocalMemory : public Scene {
                std::to_string(lkey) + "}]";
     }
     void memory(std::string_view role, std::uint32_t lkey, std::string_view access, int pd = 1) {
+        log_at_once(role, R"("event":"pd","handle":)" + std::to_string(pd));
         log(role, R"("event":"mr","va":4096,"len":4096,"rkey":0,"lkey":)" + std::to_string(lkey) +
                       R"(,"access":")" + std::string(access) + R"(","pd":)" + std::to_string(pd));
     }

@@ -29,6 +29,10 @@ class Scene : public testing::Test {
     /// Adds a line to a log, with the time and the role before `rest`. The time advances by 1 µs.
     void log(std::string_view role, std::string_view rest) {
         now_ += 1000;
+        log_at_once(role, rest);
+    }
+    /// The same at the time of the line before.
+    void log_at_once(std::string_view role, std::string_view rest) {
         const std::string line = "{\"t_ns\":" + std::to_string(now_) + ",\"role\":\"" +
                                  std::string(role) + "\"," + std::string(rest) + "}";
         const auto event = runlog::from_json(line);
@@ -68,6 +72,7 @@ class Scene : public testing::Test {
     void make(std::string_view role, const Pair& pair) {
         const auto n = [](std::uint64_t value) { return std::to_string(value); };
         log(role, R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + pair.gid + '"');
+        log_at_once(role, R"("event":"pd","handle":1)");
         log(role, R"("event":"cq","cq":1,"entries":16)");
         log(role, R"("event":"qp","qpn":)" + n(pair.qpn) + R"(,"type":")" + pair.type +
                       R"(","max_send_wr":16,"send_cq":1,"recv_cq":1,"pd":1)");

@@ -17,11 +17,14 @@ class Log {
         const auto event = runlog::from_json("{\"t_ns\":" + std::to_string(t_ns) +
                                              R"(,"role":"client","event":)" + rest + "}");
         regions.learn(event.value());
+        lacks_beginning |= beginnings.is_missing_before(event.value());
         return pairs.learn(event.value());
     }
 
     QueuePairs<> pairs;
     logged::Regions regions;
+    logged::Beginnings beginnings;
+    bool lacks_beginning = false;
 };
 
 TEST(LoggedQueuePairs, have_their_sizes) {
@@ -172,5 +175,46 @@ TEST(LoggedRegions, end_when_their_window_is_bound_anew) {
     EXPECT_EQ(all[2].gone_ns, std::nullopt);
     EXPECT_EQ(all[3].gone_ns, std::nullopt);
 }
+
+TEST(LogBeginnings, are_there_if_each_object_was_made) {
+    Log log;
+    log.add(1, R"("pd","handle":1)");
+    log.add(2, R"("mr","va":4096,"len":100,"lkey":7,"rkey":7,"pd":1)");
+    log.add(3, R"("qp","qpn":17,"pd":1)");
+    log.add(4, R"("qp_state","qpn":17,"state":"INIT")");
+    log.add(5, R"("post_recv","qpn":17,"len":8)");
+    log.add(6, R"("post_recv","srq":9,"len":8)");
+    log.add(7, R"("post_send","qpn":17,"len":8)");
+    log.add(8, R"("destroyed","what":"qp","qpn":17)");
+    log.add(9, R"("destroyed","what":"cq","cq":4)");
+    log.add(10, R"("destroyed","what":"pd","handle":1)");
+    EXPECT_FALSE(log.lacks_beginning);
+}
+
+class LogBeginning : public testing::TestWithParam<const char*> {};
+
+TEST_P(LogBeginning, is_missing_before_an_event_about_what_nobody_made) {
+    Log log;
+    log.add(1, R"("pd","handle":1)");
+    log.add(2, R"("qp","qpn":17,"pd":1)");
+    log.add(3, GetParam());
+    EXPECT_TRUE(log.lacks_beginning);
+}
+
+TEST_P(LogBeginning, is_there_if_it_has_the_start_of_the_program) {
+    Log log;
+    log.add(1, R"("process","pid":4)");  // its other events were left out (rocetrace --only)
+    log.add(2, GetParam());
+    EXPECT_FALSE(log.lacks_beginning);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LogBeginning,
+                         testing::Values(R"("mr","va":4096,"len":100,"lkey":7,"rkey":7,"pd":2)",
+                                         R"("qp","qpn":18,"pd":2)",
+                                         R"("qp_state","qpn":18,"state":"INIT")",
+                                         R"("post_recv","qpn":18,"len":8)",
+                                         R"("post_send","qpn":18,"len":8)",
+                                         R"("destroyed","what":"qp","qpn":18)",
+                                         R"("destroyed","what":"pd","handle":2)"));
 
 }  // namespace objects_test
