@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,18 +30,15 @@ std::string label(const timeline::FirstPsns& run, std::span<const timeline::Firs
     return is_unique ? run.step.substr(0, run.step.find('_')) : run.run;
 }
 
-// Names the queue pair if the run has several connections, or if nothing else is known.
-std::string direction_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {
+// Names the queue pair if the run has several between the two, or if nothing else is known.
+std::string direction_text(const timeline::FirstPsn& direction, bool is_alone) {
     if (direction.qpn == 0)
         return fmt::format("{} → {}, to QP {:#08x}", direction.from, direction.to,
                            direction.dest_qpn);
     std::string text = direction.to.empty()
                            ? fmt::format("{} → QP {:#08x}", direction.from, direction.dest_qpn)
                            : fmt::format("{} → {}", direction.from, direction.to);
-    const auto is_alike = [&](const timeline::FirstPsn& other) {
-        return other.from == direction.from && other.to == direction.to;
-    };
-    if (std::ranges::count_if(run.directions, is_alike) > 1)
+    if (!is_alone)
         text += fmt::format(", QP {:#08x}", direction.qpn);
     return text;
 }
@@ -85,9 +85,14 @@ std::vector<Cells> rows_of(const timeline::FirstPsns& run,
     const std::string name = label(run, runs);
     if (run.directions.empty())
         return {{name, "no connected queue pair", "", "", ""}};
+    std::map<std::pair<std::string, std::string>, std::size_t> between;
+    for (const timeline::FirstPsn& direction : run.directions)
+        ++between[{direction.from, direction.to}];
     std::vector<Cells> rows;
     for (const timeline::FirstPsn& direction : run.directions)
-        rows.push_back({name, direction_text(run, direction), psn_text(run, direction),
+        rows.push_back({name,
+                        direction_text(direction, between[{direction.from, direction.to}] == 1),
+                        psn_text(run, direction),
                         direction.chosen_by.empty() ? unknown_text(run) : direction.chosen_by,
                         readable_text(run, direction)});
     return rows;

@@ -1,6 +1,7 @@
 // Calls that failed, and what their errors mean.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,21 +77,6 @@ constexpr auto meanings = std::to_array<Meaning>({
      "private data that is too long, or more READs than the device allows"},
 });
 
-// Whether the program posted or received anything afterwards, or connected a queue pair before the log
-// broke off.
-bool went_on(const runlog::Event& failed, const Logs& logs) {
-    const bool is_end_known = std::ranges::any_of(logs.notices(), [&](const runlog::Event& event) {
-        return event.role == failed.role && event.is("process_end");
-    });
-    return std::ranges::any_of(logs.queue_pairs(), [&](const LoggedQueuePair& pair) {
-        return pair.role == failed.role &&
-               ((!is_end_known && pair.ready_ns > failed.t_ns && failed[key::qpn] != pair.qpn) ||
-                (pair.sends_done != 0 && !pair.posts.empty() &&
-                 pair.posts.back().t_ns > failed.t_ns) ||
-                (!pair.receive_times.empty() && pair.receive_times.back() > failed.t_ns));
-    });
-}
-
 Cause& add_failed(Causes& causes, const runlog::Event& event, Certainty certainty,
                   std::string_view reason) {
     Cause& cause = add_fatal(
@@ -125,9 +111,46 @@ void add_failed(Causes& causes, const runlog::Event& event, const Logs& logs) {
 
 }  // namespace
 
-bool is_failure(const runlog::Event& event, const Logs& logs) {
+Progress::Progress(const Logs& logs) {
+    for (const LoggedQueuePair& pair : logs.queue_pairs()) {
+        OfRole& role = roles_[pair.role];
+        if (pair.sends_done != 0 && !pair.posts.empty())
+            role.used_ns = std::max(role.used_ns, pair.posts.back().t_ns);
+        if (!pair.receive_times.empty())
+            role.used_ns = std::max(role.used_ns, pair.receive_times.back());
+        if (pair.ready_ns)
+            learn_ready(role, pair);
+    }
+    for (const runlog::Event& event : logs.notices())
+        if (event.is("process_end"))
+            roles_[event.role].is_end_known = true;
+}
+
+void Progress::learn_ready(OfRole& role, const LoggedQueuePair& pair) {
+    const bool is_same = role.ready_qpn == pair.qpn;
+    if (*pair.ready_ns > role.ready_ns) {
+        if (!is_same)
+            role.other_ready_ns = role.ready_ns;
+        role.ready_ns = *pair.ready_ns;
+        role.ready_qpn = pair.qpn;
+    } else if (!is_same) {
+        role.other_ready_ns = std::max(role.other_ready_ns, *pair.ready_ns);
+    }
+}
+
+bool Progress::goes_on_after(const runlog::Event& failed) const {
+    const auto found = roles_.find(failed.role);
+    if (found == roles_.end())
+        return false;
+    const OfRole& role = found->second;
+    const std::int64_t ready_ns =
+        failed[key::qpn] == role.ready_qpn ? role.other_ready_ns : role.ready_ns;
+    return role.used_ns > failed.t_ns || (!role.is_end_known && ready_ns > failed.t_ns);
+}
+
+bool is_failure(const runlog::Event& event, const Progress& progress) {
     return event.is("failed") && std::ranges::find(needed, name_of(event)) != needed.end() &&
-           !went_on(event, logs);
+           !progress.goes_on_after(event);
 }
 
 namespace {
@@ -135,7 +158,8 @@ namespace {
 // The peer is not ready because this call failed.
 void forget_not_ready(const runlog::Event& failed, const Whole& whole, Causes& causes) {
     const LoggedQueuePair* pair = whole.logs.pair_at(failed);
-    if (pair == nullptr || pair->ready_ns || failed[key::call] != "ibv_modify_qp")
+    if (pair == nullptr || pair->ready_ns || failed[key::call] != "ibv_modify_qp" ||
+        whole.directions.of_responder(*pair) == nullptr)
         return;
     for (const Direction& direction : whole.directions)
         if (direction.responder == pair)
@@ -148,12 +172,12 @@ void forget_not_ready(const runlog::Event& failed, const Whole& whole, Causes& c
 
 void explain_calls(const Whole& whole, Causes& causes) {
     for (const runlog::Event& event : whole.logs.notices())
-        if (is_failure(event, whole.logs))
+        if (is_failure(event, whole.progress))
             forget_not_ready(event, whole, causes);
     const bool is_explained = std::ranges::any_of(causes, &Cause::is_fatal);
     std::vector<const runlog::Event*> others;
     for (const runlog::Event& event : whole.logs.notices()) {
-        if (!is_failure(event, whole.logs))
+        if (!is_failure(event, whole.progress))
             continue;
         const std::vector<Reason> reasons = reasons_of(event, whole.logs);
         if (reasons.empty())

@@ -46,7 +46,7 @@ void bound_responder(const Direction& direction, ClockBounds& bounds) {
 
 }  // namespace
 
-std::map<std::string, std::int64_t> clock_offsets(const std::vector<Direction>& directions) {
+std::map<std::string, std::int64_t> clock_offsets(const Directions& directions) {
     constexpr std::int64_t doubt_ns = 20'000'000;  // the path delays packets
     std::map<std::string, ClockBounds> bounds;
     for (const Direction& direction : directions) {

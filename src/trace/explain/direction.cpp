@@ -1,7 +1,11 @@
 #include "trace/explain/direction.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,18 +14,20 @@
 namespace explain {
 namespace {
 
-using Pairs = std::vector<LoggedQueuePair>;
+// By a number, in the order of the logs.
+using ByNumber = std::unordered_map<std::uint32_t, std::vector<const LoggedQueuePair*>>;
 
-// Returns the queue pair with the highest non-negative `score`; nullptr: none.
+// Returns the queue pair with this number that has the highest non-negative `score`; nullptr: none.
 template <typename Score>
-const LoggedQueuePair* best_of(const Pairs& pairs, Score score) {
+const LoggedQueuePair* best_of(const ByNumber& pairs, std::uint32_t number, Score score) {
     const LoggedQueuePair* best = nullptr;
     int highest = -1;
-    for (const LoggedQueuePair& pair : pairs)
-        if (const int one = score(pair); one > highest) {
-            highest = one;
-            best = &pair;
-        }
+    if (const auto found = pairs.find(number); found != pairs.end())
+        for (const LoggedQueuePair* pair : found->second)
+            if (const int one = score(*pair); one > highest) {
+                highest = one;
+                best = pair;
+            }
     return best;
 }
 
@@ -33,7 +39,13 @@ bool is_of(const LoggedQueuePair& pair, const std::string& role) {
 // packet.
 class Builder {
   public:
-    Builder(const Traffic& traffic, const Logs& logs) : traffic_(traffic), logs_(logs) {}
+    Builder(const Traffic& traffic, const Logs& logs) : traffic_(traffic), logs_(logs) {
+        for (const LoggedQueuePair& pair : logs_.queue_pairs()) {
+            by_qpn_[pair.qpn].push_back(&pair);
+            if (pair.dest_qpn)
+                by_peer_[*pair.dest_qpn & in_packets].push_back(&pair);
+        }
+    }
 
     std::vector<Direction> made() {
         for (const KeptStream& stream : traffic_.streams())
@@ -45,6 +57,8 @@ class Builder {
     }
 
   private:
+    static constexpr std::uint32_t in_packets = 0xffffff;  // the bits of a number that packets have
+
     static bool has_sent(const LoggedQueuePair& pair) {
         return pair.dest_qpn || pair.is_datagram();
     }
@@ -85,17 +99,17 @@ class Builder {
     void find_pairs(Direction& made) {
         const KeptStream& stream = *made.stream;
         const Seen* first = made.requests.empty() ? nullptr : made.requests.front();
-        made.requester = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& pair) {
+        const ByNumber& candidates = made.is_datagram() ? by_qpn_ : by_peer_;
+        const auto number = made.is_datagram() ? stream.key.src_qpn : made.dest_qpn;
+        made.requester = best_of(candidates, number, [&](const LoggedQueuePair& pair) {
             if (!is_of(pair, made.requester_role) ||
                 (made.requester_role.empty() && logs_.knows(stream.key.src)))
                 return -1;
             if (pair.is_datagram() != made.is_datagram())
                 return -1;
             if (made.is_datagram())
-                return pair.qpn == stream.key.src_qpn ? 1 : -1;
-            // Packets have the low 24 bits of a number.
-            if (!pair.dest_qpn || (*pair.dest_qpn & 0xffffff) != made.dest_qpn ||
-                pair.role == made.responder_role)
+                return 1;
+            if (pair.role == made.responder_role)
                 return -1;
             // The log of the sender is missing: a queue pair of another host may have a peer with
             // the same number.
@@ -111,8 +125,8 @@ class Builder {
             return score + (pair.posts.empty() ? 0 : 1);
         });
         const std::string own = made.requester != nullptr ? made.requester->role : std::string();
-        made.responder = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& pair) {
-            if (!is_of(pair, made.responder_role) || pair.qpn != made.dest_qpn ||
+        made.responder = best_of(by_qpn_, made.dest_qpn, [&](const LoggedQueuePair& pair) {
+            if (!is_of(pair, made.responder_role) ||
                 (made.responder_role.empty() && (pair.role == own || logs_.knows(stream.key.dst))))
                 return -1;
             int score = 0;
@@ -146,8 +160,8 @@ class Builder {
         const auto host = flow::host_of_gid(pair.dest_gid);
         if (host)
             made.responder_role = logs_.role_at(*host);
-        made.responder = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& other) {
-            const bool fits = &other != &pair && other.qpn == made.dest_qpn &&
+        made.responder = best_of(by_qpn_, made.dest_qpn, [&](const LoggedQueuePair& other) {
+            const bool fits = &other != &pair &&
                               (made.responder_role.empty() ? other.role != pair.role
                                                            : other.role == made.responder_role);
             return fits ? (other.dest_qpn == pair.qpn ? 1 : 0) : -1;
@@ -161,6 +175,7 @@ class Builder {
 
     const Traffic& traffic_;
     const Logs& logs_;
+    ByNumber by_qpn_, by_peer_;
     std::set<const LoggedQueuePair*> used_;
     std::vector<Direction> made_;
 };
@@ -200,8 +215,16 @@ const Seen* Direction::first_response() const {
     return found == responses.end() ? nullptr : *found;
 }
 
-std::vector<Direction> directions_of(const Traffic& traffic, const Logs& logs) {
-    return Builder(traffic, logs).made();
+Directions::Directions(std::vector<Direction> all) : all_(std::move(all)) {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        by_requester_.try_emplace(all_[i].requester, i);
+        by_responder_.try_emplace(all_[i].responder, i);
+        by_place_.try_emplace(all_[i].where(), i);
+    }
+}
+
+Directions directions_of(const Traffic& traffic, const Logs& logs) {
+    return Directions(Builder(traffic, logs).made());
 }
 
 }  // namespace explain

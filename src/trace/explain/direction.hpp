@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/explain/logs.hpp"
@@ -38,8 +39,39 @@ struct Direction {
     const Seen* first_response() const;
 };
 
+/// In order: those of the capture, and then those that only logs have.
+class Directions {
+  public:
+    explicit Directions(std::vector<Direction> all);
+
+    auto begin() const { return all_.begin(); }
+    auto end() const { return all_.end(); }
+    std::size_t size() const { return all_.size(); }
+    const Direction& operator[](std::size_t index) const { return all_[index]; }
+
+    /// The first one with this requester, responder, or Direction::where(); nullptr: none.
+    const Direction* of_requester(const LoggedQueuePair& pair) const {
+        return found(by_requester_, &pair);
+    }
+    const Direction* of_responder(const LoggedQueuePair& pair) const {
+        return found(by_responder_, &pair);
+    }
+    const Direction* at(const std::string& where) const { return found(by_place_, where); }
+
+  private:
+    template <typename Map, typename Key>
+    const Direction* found(const Map& map, const Key& key) const {
+        const auto at = map.find(key);
+        return at == map.end() ? nullptr : &all_[at->second];
+    }
+
+    std::vector<Direction> all_;
+    std::unordered_map<const LoggedQueuePair*, std::size_t> by_requester_, by_responder_;
+    std::unordered_map<std::string, std::size_t> by_place_;
+};
+
 /// Returns the direction of each queue pair that sent a request, or posted one according to a log.
 /// Pointers are into `traffic` and `logs`.
-std::vector<Direction> directions_of(const Traffic& traffic, const Logs& logs);
+Directions directions_of(const Traffic& traffic, const Logs& logs);
 
 }  // namespace explain

@@ -5,9 +5,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,8 +27,8 @@ constexpr std::size_t most_signs = 5;
 // Collects signs of a failure, whether or not it is explained.
 class Signs {
   public:
-    Signs(const Logs& logs, const Traffic& traffic, const std::vector<Direction>& directions,
-          const std::vector<Course>& courses, Explanation& out)
+    Signs(const Logs& logs, const Traffic& traffic, const Directions& directions,
+          const Progress& progress, const std::vector<Course>& courses, Explanation& out)
         : out_(out) {
         for (std::size_t i = 0; i < directions.size(); ++i)
             look(directions[i], courses[i]);
@@ -34,7 +39,7 @@ class Signs {
             for (const Completion& error : pair.errors)
                 add(evidence(pair, error));
         for (const runlog::Event& event : logs.notices())
-            if (explain::is_failure(event, logs) || is_notice_of_failure(event))
+            if (explain::is_failure(event, progress) || is_notice_of_failure(event))
                 add(evidence(event));
         for (const LoggedQueuePair& pair : logs.queue_pairs())
             if (const Post* post = waiting(pair, logs))
@@ -126,16 +131,27 @@ class Signs {
 // Merges causes of the same kind at the same place that several rules found.
 void merge(Causes& causes) {
     Causes merged;
+    using Known = std::set<std::tuple<std::uint64_t, std::string, std::string>>;
+    std::vector<Known> evidence;  // of each merged one
+    const auto is_new = [](Known& known, const Evidence& one) {
+        return known.emplace(one.frame, one.role, one.text).second;
+    };
+    std::map<std::pair<Code, std::string>, std::vector<std::size_t>> by_kind;
     for (Cause& cause : causes) {
-        const auto same = std::ranges::find_if(merged, [&](const Cause& one) {
-            return one.code == cause.code && one.where == cause.where &&
-                   (one.try_this == cause.try_this || one.try_this.empty() ||
-                    cause.try_this.empty());
+        std::vector<std::size_t>& indices = by_kind[{cause.code, cause.where}];
+        const auto found = std::ranges::find_if(indices, [&](std::size_t index) {
+            const Cause& one = merged[index];
+            return one.try_this == cause.try_this || one.try_this.empty() || cause.try_this.empty();
         });
-        if (same == merged.end()) {
+        if (found == indices.end()) {
+            indices.push_back(merged.size());
+            Known& known = evidence.emplace_back();
+            for (const Evidence& one : cause.evidence)
+                is_new(known, one);
             merged.push_back(std::move(cause));
             continue;
         }
+        Cause* same = &merged[*found];
         if (cause.certainty > same->certainty) {
             same->certainty = cause.certainty;
             same->text = cause.text;
@@ -147,10 +163,7 @@ void merge(Causes& causes) {
         same->is_fatal |= cause.is_fatal;
         same->cost_ns = std::max(same->cost_ns, cause.cost_ns);
         for (Evidence& one : cause.evidence)
-            if (std::ranges::none_of(same->evidence, [&](const Evidence& known) {
-                    return known.frame == one.frame && known.role == one.role &&
-                           known.text == one.text;
-                }))
+            if (is_new(evidence[*found], one))
                 same->evidence.push_back(std::move(one));
     }
     causes = std::move(merged);
@@ -218,11 +231,12 @@ void Explainer::forget() {
 Explanation Explainer::explanation() {
     tracker_.finish();
     traffic_.settle(tracker_);
-    const std::vector<Direction> directions = directions_of(traffic_, logs_);
+    const Directions directions = directions_of(traffic_, logs_);
     const auto offsets = clock_offsets(directions);
     for (const auto& [role, offset] : offsets)
         logs_.shift(role, offset);
-    const Whole whole{traffic_, logs_, link_, directions, has_capture_, place_};
+    const Progress progress(logs_);
+    const Whole whole{traffic_, logs_, link_, directions, progress, has_capture_, place_};
     std::vector<Course> courses;
     courses.reserve(directions.size());
     for (const Direction& direction : directions) {
@@ -236,25 +250,27 @@ Explanation Explainer::explanation() {
 
     Explanation out;
     out.packets = traffic_.packets();
-    Signs(logs_, traffic_, directions, courses, out);
+    Signs(logs_, traffic_, directions, progress, courses, out);
     Causes causes;
     explain_connection_manager(whole, causes);
     for (std::size_t i = 0; i < directions.size(); ++i) {
         const Case one{directions[i], courses[i], whole};
         out.connections += directions[i].is_reliable() ? 1 : 0;
-        explain_set_up(one, causes);
-        explain_refusal(one, causes);
-        explain_receiver(one, causes);
-        explain_silence(one, causes);
-        explain_recovery(one, causes);
-        explain_datagrams(one, causes);
-        explain_capture(one, causes);
-        explain_two_logs(one, causes);
-        explain_unpolled(one, causes);
-        exclude_alternatives(one, causes);
+        Causes found;
+        explain_set_up(one, found);
+        explain_refusal(one, found);
+        explain_receiver(one, found);
+        explain_silence(one, found);
+        explain_recovery(one, found);
+        explain_datagrams(one, found);
+        explain_capture(one, found);
+        explain_two_logs(one, found);
+        explain_unpolled(one, found);
+        exclude_alternatives(one, found);
         if (one.has_succeeded())
-            for (Cause& cause : causes)
-                cause.is_fatal &= cause.where != directions[i].where();
+            for (Cause& cause : found)
+                cause.is_fatal = false;
+        std::ranges::move(found, std::back_inserter(causes));
     }
     explain_failed_rtr(whole, causes);
     explain_programs(whole, causes);

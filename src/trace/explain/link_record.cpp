@@ -111,9 +111,7 @@ class Link {
         };
         if (cause.code == Code::CmNoAnswer) {
             take(record_.of_manager(cause.where), false);
-        } else if (const auto found =
-                       std::ranges::find(directions_, cause.where, &Direction::where);
-                   found != directions_.end()) {
+        } else if (const Direction* found = directions_.at(cause.where)) {
             take(to_requests(*found), false);
             take(to_responses(*found), true);
         }
@@ -174,7 +172,7 @@ class Link {
     }
 
     const LinkRecord& record_;
-    const std::vector<Direction>& directions_;
+    const Directions& directions_;
     Causes& causes_;
 };
 

@@ -296,25 +296,13 @@ std::string Logs::role_at(const flow::Host& host) const {
     return found == hosts_.end() || !ends_.contains(found->second) ? std::string() : found->second;
 }
 
-std::vector<const LoggedQueuePair*> Logs::find(const std::string& role, std::uint32_t qpn) const {
-    std::vector<const LoggedQueuePair*> found;
-    for (const LoggedQueuePair& pair : pairs_.all())
-        if (pair.role == role && pair.qpn == qpn)
-            found.push_back(&pair);
-    return found;
-}
-
-bool Logs::has_queue_pairs(const std::string& role) const {
-    return std::ranges::find(pairs_.all(), role, &LoggedQueuePair::role) != pairs_.all().end();
-}
-
 const LoggedQueuePair* Logs::pair_at(const Event& event) const {
-    const auto& all = pairs_.all();
-    const auto found = std::find_if(all.rbegin(), all.rend(), [&](const LoggedQueuePair& pair) {
-        return pair.role == event.role && pair.qpn == event[key::qpn] &&
-               pair.made_ns.value_or(event.t_ns) <= event.t_ns;
+    const auto qpn = event[key::qpn];
+    const auto all = qpn ? find(event.role, *qpn) : std::vector<const LoggedQueuePair*>();
+    const auto found = std::find_if(all.rbegin(), all.rend(), [&](const LoggedQueuePair* pair) {
+        return pair->made_ns.value_or(event.t_ns) <= event.t_ns;
     });
-    return found == all.rend() ? nullptr : &*found;
+    return found == all.rend() ? nullptr : *found;
 }
 
 std::optional<std::uint64_t> Logs::longest_receive_of(const std::string& role,

@@ -124,9 +124,16 @@ class Logs {
 
     const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_.all(); }
     /// False also if such events were left out (rocetrace --only).
-    bool has_queue_pairs(const std::string& role) const;
+    bool has_queue_pairs(const std::string& role) const { return pairs_.has_role(role); }
     /// Returns the role's queue pairs with that number, oldest first.
-    std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const;
+    std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const {
+        return pairs_.numbered(role, qpn);
+    }
+    /// See QueuePairs.
+    std::vector<const LoggedQueuePair*> connected_to(std::uint32_t dest_qpn,
+                                                     const LoggedQueuePair& near) const {
+        return pairs_.connected_to(dest_qpn, near);
+    }
     /// Returns the timer of the role's driver (rocexray) after which this queue pair sent this PSN; of several
     /// the one nearest to `t_ns`. nullptr: none is logged.
     const runlog::Event* timer_before(const std::string& role, std::uint32_t qpn, wire::Psn psn,

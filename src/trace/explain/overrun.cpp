@@ -99,8 +99,8 @@ class Overruns {
 
     // Requests without completion that the responder executed.
     std::uint64_t acknowledged_of(const LoggedQueuePair& pair) const {
-        const auto direction = std::ranges::find(whole_.directions, &pair, &Direction::requester);
-        if (direction == whole_.directions.end())
+        const Direction* direction = whole_.directions.of_requester(pair);
+        if (direction == nullptr)
             return 0;
         return static_cast<std::uint64_t>(std::ranges::count_if(pair.posts, [&](const Post& post) {
             return is_due(post) && answer_to(*direction, post) != nullptr;

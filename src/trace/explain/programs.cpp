@@ -100,9 +100,8 @@ class Programs {
     }
 
     void shared_receive(const LoggedQueuePair& pair, const Completion& error, const Post& post) {
-        const auto found = std::ranges::find(whole_.directions, &pair, &Direction::requester);
-        if (found == whole_.directions.end() || found->responder == nullptr ||
-            !post.opcode.starts_with("SEND"))
+        const Direction* found = whole_.directions.of_requester(pair);
+        if (found == nullptr || found->responder == nullptr || !post.opcode.starts_with("SEND"))
             return;
         const auto shared = too_long_for_shared(whole_.logs, *found->responder, post.length);
         if (!shared)
@@ -171,7 +170,7 @@ class Programs {
                         event[key::call]),
             pair == nullptr ? event.role : whole_.where_of(*pair, false));
         // Many programs post until the queue is full, and go on when it has room again.
-        cause.is_fatal = is_failure(event, whole_.logs);
+        cause.is_fatal = is_failure(event, whole_.progress);
         cause.add(evidence(event));
         if (const std::string text = send_queue(event, pair); !text.empty())
             cause.add(value(event.role, text));

@@ -115,11 +115,9 @@ Cause Case::cause(Code code, Certainty certainty, std::string text) const {
 }
 
 std::string Whole::where_of(const LoggedQueuePair& pair, bool as_responder) const {
-    const auto found = std::ranges::find_if(directions, [&](const Direction& one) {
-        return (as_responder ? one.responder : one.requester) == &pair;
-    });
-    return found == directions.end() ? fmt::format("{}, QP {:#08x}", pair.role, pair.qpn)
-                                     : found->where();
+    const Direction* found =
+        as_responder ? directions.of_responder(pair) : directions.of_requester(pair);
+    return found == nullptr ? fmt::format("{}, QP {:#08x}", pair.role, pair.qpn) : found->where();
 }
 
 Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string text,

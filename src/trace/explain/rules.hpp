@@ -2,8 +2,10 @@
 // causes that the data show. A rule without sufficient data adds nothing.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/conformance/checker.hpp"
@@ -17,12 +19,35 @@
 
 namespace explain {
 
+/// What the programs did with their queue pairs, at the latest.
+class Progress {
+  public:
+    explicit Progress(const Logs& logs);
+
+    /// Returns whether the program posted or received anything after a failed call, or connected
+    /// another queue pair before its log broke off.
+    bool goes_on_after(const runlog::Event& failed) const;
+
+  private:
+    struct OfRole {
+        bool is_end_known = false;
+        std::int64_t used_ns = INT64_MIN;  // a post, or a receive's completion
+        // The latest RTR, and the latest one of another number.
+        std::int64_t ready_ns = INT64_MIN, other_ready_ns = INT64_MIN;
+        std::uint32_t ready_qpn = 0;
+    };
+    void learn_ready(OfRole& role, const LoggedQueuePair& pair);
+
+    std::unordered_map<std::string, OfRole> roles_;
+};
+
 /// Data that do not belong to one direction.
 struct Whole {
     const Traffic& traffic;
     const Logs& logs;
     const LinkRecord& link;
-    const std::vector<Direction>& directions;
+    const Directions& directions;
+    const Progress& progress;
     bool has_capture = false;
     /// The host where the capture was made; nullopt: unknown.
     std::optional<flow::Host> place;
@@ -188,7 +213,7 @@ void explain_programs(const Whole& whole, Causes& causes);
 void explain_overruns(const Whole& whole, Causes& causes);
 /// Returns whether a `failed` event is a sign of a failure: the program needed the call, and did not
 /// go on.
-bool is_failure(const runlog::Event& event, const Logs& logs);
+bool is_failure(const runlog::Event& event, const Progress& progress);
 /// Failed calls. Call it after the other rules, which know more.
 void explain_calls(const Whole& whole, Causes& causes);
 /// A program that a signal ended before its peer. Call it after the other rules: an error that they explain

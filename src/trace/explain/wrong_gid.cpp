@@ -103,21 +103,19 @@ class WrongGid {
     bool is_expected_elsewhere() const {
         const LoggedQueuePair& requester = *direction_.requester;
         const auto& logs = case_.whole.logs;
-        return std::ranges::any_of(logs.queue_pairs(), [&](const LoggedQueuePair& pair) {
-            const auto host = flow::host_of_gid(pair.dest_gid);
-            return pair.role != requester.role && pair.dest_qpn == requester.qpn && host &&
-                   logs.role_at(*host) == requester.role;
+        const auto all = logs.connected_to(requester.qpn, requester);
+        return std::ranges::any_of(all, [&](const LoggedQueuePair* pair) {
+            const auto host = flow::host_of_gid(pair->dest_gid);
+            return pair->role != requester.role && host && logs.role_at(*host) == requester.role;
         });
     }
 
     // Connected to another queue pair of the same program.
     bool is_connected_to_itself() const {
         const LoggedQueuePair& requester = *direction_.requester;
-        const auto& all = case_.whole.logs.queue_pairs();
-        return std::ranges::any_of(all, [&](const LoggedQueuePair& pair) {
-            return &pair != &requester && pair.role == requester.role &&
-                   pair.qpn == direction_.dest_qpn;
-        });
+        const auto all = case_.whole.logs.find(requester.role, direction_.dest_qpn);
+        return std::ranges::any_of(all,
+                                   [&](const LoggedQueuePair* pair) { return pair != &requester; });
     }
 
     const Case& case_;

@@ -59,13 +59,14 @@ class WrongQpn {
         if (requester == nullptr || responder == nullptr || !responder->destroyed_ns ||
             case_.was_answered())
             return false;
-        const auto& all = case_.whole.logs.queue_pairs();
-        const auto current = std::ranges::find_if(all, [&](const LoggedQueuePair& pair) {
-            return pair.role == responder->role && &pair != responder && pair.ready_ns &&
-                   pair.dest_qpn == requester->qpn && *pair.ready_ns > *responder->destroyed_ns;
+        const auto all = case_.whole.logs.connected_to(requester->qpn, *responder);
+        const auto found = std::ranges::find_if(all, [&](const LoggedQueuePair* pair) {
+            return pair->role == responder->role && pair != responder && pair->ready_ns &&
+                   *pair->ready_ns > *responder->destroyed_ns;
         });
-        if (current == all.end())
+        if (found == all.end())
             return false;
+        const LoggedQueuePair* current = *found;
         Cause& cause =
             add(Certainty::Certain,
                 fmt::format("{} was destroyed before; the one that is connected to {} is "
@@ -161,20 +162,21 @@ class WrongQpn {
         if (requester == nullptr || direction_.responder != nullptr || !requester->dest_qpn ||
             requester->dest_gid.empty() || has_executed(*requester))
             return false;
-        const auto& all = case_.whole.logs.queue_pairs();
-        const auto other = std::ranges::find_if(all, [&](const LoggedQueuePair& pair) {
-            return &pair != requester && pair.role == requester->role && !pair.is_datagram() &&
-                   pair.type == requester->type && pair.dest_qpn == requester->dest_qpn &&
-                   pair.dest_gid == requester->dest_gid && was_connected_beside(pair);
+        const auto all = case_.whole.logs.connected_to(*requester->dest_qpn, *requester);
+        const auto found = std::ranges::find_if(all, [&](const LoggedQueuePair* pair) {
+            return pair != requester && pair->role == requester->role && !pair->is_datagram() &&
+                   pair->type == requester->type && pair->dest_gid == requester->dest_gid &&
+                   was_connected_beside(*pair);
         });
-        if (other == all.end())
+        if (found == all.end())
             return false;
+        const LoggedQueuePair* other = *found;
         Cause& cause = add(Certainty::Likely,
                            fmt::format("{} and {} are both connected to queue pair {:#08x}, which "
                                        "has one peer only.",
                                        requester->called(), fmt::format("{:#08x}", other->qpn),
                                        *requester->dest_qpn));
-        for (const LoggedQueuePair* pair : {requester, &*other})
+        for (const LoggedQueuePair* pair : {requester, other})
             cause.add(value(pair->role, fmt::format("queue pair {:#08x}, dest_qpn {:#08x}",
                                                     pair->qpn, *pair->dest_qpn)));
         return true;

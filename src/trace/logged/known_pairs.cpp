@@ -1,6 +1,5 @@
 #include "trace/logged/known_pairs.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "runlog/tail.hpp"
@@ -29,11 +28,9 @@ void LogPairs::learn(const runlog::Event& event) {
 
 // The entry of this queue pair and peer; a new one if there is none.
 LogPairs::Found& LogPairs::entry_of(std::uint32_t qpn, std::uint32_t dest_qpn) {
-    const auto known = std::ranges::find_if(found_, [&](const Found& one) {
-        return one.pair.qpn == qpn && one.pair.dest_qpn == dest_qpn;
-    });
-    if (known != found_.end())
-        return *known;
+    const auto [known, is_new] = by_ends_.try_emplace({qpn, dest_qpn}, found_.size());
+    if (!is_new)
+        return found_[known->second];
     Found& found = found_.emplace_back();
     found.pair.qpn = qpn;
     found.pair.dest_qpn = dest_qpn;

@@ -1,8 +1,11 @@
 // Queue pairs and their peers according to a run log.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runlog/event.hpp"
@@ -31,6 +34,7 @@ class LogPairs {
 
     QueuePairs<> known_;
     std::vector<Found> found_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> by_ends_;
 };
 
 /// Reads a log. Empty if it cannot be read.

@@ -130,30 +130,40 @@ std::string Region::local_text() const {
     return fmt::format("memory {:#x} + {} B  lkey {:#010x}  {}", va, length, lkey, access);
 }
 
+void Regions::end(Indices& regions, std::int64_t t_ns) {
+    for (const std::size_t index : regions)
+        if (!all_[index].gone_ns)
+            all_[index].gone_ns = t_ns;
+    regions.clear();
+}
+
 void Regions::learn(const runlog::Event& event) {
     if (event.is_one_of({"mr", "bind_mw"})) {
         const Region made = Region::of(event);
         // A window has one rkey at a time, of which only the lowest 8 bits change when it is bound anew.
-        for (Region& region : all_)
-            if (event.is("bind_mw") && region.lkey == 0 && region.role == made.role &&
-                region.rkey >> 8U == made.rkey >> 8U && made.rkey != 0 && !region.gone_ns)
-                region.gone_ns = event.t_ns;
+        Indices& same_window = windows_[{made.rkey >> 8U, made.role}];
+        if (event.is("bind_mw") && made.rkey != 0)
+            end(same_window, event.t_ns);
+        if (made.lkey == 0)
+            same_window.push_back(all_.size());
+        by_rkey_[{made.rkey, made.role}].push_back(all_.size());
+        by_memory_[{made.role, made.lkey, made.va}].push_back(all_.size());
         all_.push_back(made);
     }
-    const bool is_freed = event.is("destroyed") && event[key::what] == "mr";
+    // Not by the rkey: all regions without remote rights may have the rkey 0.
+    const auto lkey = event[key::lkey];
+    const auto va = event[key::va];
+    if (event.is("destroyed") && event[key::what] == "mr" && lkey && va)
+        end(by_memory_[{event.role, *lkey, *va}], event.t_ns);
+    // A request of the owner or a SEND of the peer invalidates an rkey.
     const auto rkey = event.is("post_send") ? event[key::invalidates] : std::nullopt;
-    if (!is_freed && !rkey)
+    if (!rkey)
         return;
-    for (Region& region : all_) {
-        const bool is_own = region.role == event.role;
-        // Not by the rkey: all regions without remote rights may have the rkey 0. A request of the
-        // owner or a SEND of the peer invalidates an rkey.
-        const bool is_ended =
-            is_freed ? is_own && region.lkey == event[key::lkey] && region.va == event[key::va]
-                     : region.rkey == rkey && is_own == (event[key::opcode] == "LOCAL_INV");
-        if (is_ended && !region.gone_ns)
-            region.gone_ns = event.t_ns;
-    }
+    const bool is_by_owner = event[key::opcode] == "LOCAL_INV";
+    for (auto at = by_rkey_.lower_bound({*rkey, {}});
+         at != by_rkey_.end() && at->first.first == *rkey; ++at)
+        if ((at->first.second == event.role) == is_by_owner)
+            end(at->second, event.t_ns);
 }
 
 void Regions::shift(const std::string& role, std::int64_t by) {

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -86,24 +87,65 @@ class QueuePairs {
         const auto qpn = event[key::qpn];
         if (!qpn)
             return nullptr;
-        std::size_t& index = by_qpn_.try_emplace({event.role, *qpn}, none).first->second;
-        if (event.is("qp") || ((QueuePair::is_state(event) || event.is("psn")) &&
-                               (index == none || all_[index].destroyed_ns))) {
-            index = all_.size();
+        const Key own{event.role, *qpn};
+        auto found = numbered_.find(own);
+        const bool is_there = found != numbered_.end() && !all_[found->second.back()].destroyed_ns;
+        if (event.is("qp") || (!is_there && (QueuePair::is_state(event) || event.is("psn")))) {
+            found = numbered_.try_emplace(own).first;
+            found->second.push_back(all_.size());
             Pair& made = all_.emplace_back();
             made.role = event.role;
             made.qpn = *qpn;
         }
-        if (index == none)
+        if (found == numbered_.end())
             return nullptr;
-        all_[index].learn(event, devices_);
-        return &all_[index];
+        const std::size_t index = found->second.back();
+        Pair& pair = all_[index];
+        const auto before = pair.dest_qpn;
+        pair.learn(event, devices_);
+        if (pair.dest_qpn != before)
+            move(index, before);
+        return &pair;
     }
 
     /// Returns the current queue pair with that number; nullptr: none.
     const Pair* find(const std::string& role, std::uint32_t qpn) const {
-        const auto found = by_qpn_.find({role, qpn});
-        return found == by_qpn_.end() || found->second == none ? nullptr : &all_[found->second];
+        const auto found = numbered_.find({role, qpn});
+        return found == numbered_.end() ? nullptr : &all_[found->second.back()];
+    }
+
+    /// Returns the role's queue pairs with that number, oldest first.
+    std::vector<const Pair*> numbered(const std::string& role, std::uint32_t qpn) const {
+        std::vector<const Pair*> pairs;
+        if (const auto found = numbered_.find({role, qpn}); found != numbered_.end())
+            for (const std::size_t index : found->second)
+                pairs.push_back(&all_[index]);
+        return pairs;
+    }
+
+    /// Returns the queue pairs whose peer has this number, oldest first; of many, some hundred that
+    /// were made next to `near`.
+    std::vector<const Pair*> connected_to(std::uint32_t dest_qpn, const Pair& near) const {
+        constexpr int most = 256;  // on each side
+        std::vector<const Pair*> pairs;
+        const auto found = by_peer_.find(dest_qpn);
+        if (found == by_peer_.end())
+            return pairs;
+        const std::set<std::size_t>& indices = found->second;
+        const auto middle = indices.lower_bound(static_cast<std::size_t>(&near - all_.data()));
+        auto first = middle, end = middle;
+        for (int i = 0; i < most && first != indices.begin(); ++i)
+            --first;
+        for (int i = 0; i < most && end != indices.end(); ++i)
+            ++end;
+        for (; first != end; ++first)
+            pairs.push_back(&all_[*first]);
+        return pairs;
+    }
+
+    bool has_role(const std::string& role) const {
+        const auto found = numbered_.lower_bound({role, 0});
+        return found != numbered_.end() && found->first.first == role;
     }
 
     /// Returns the queue pair at the other end of the connection; nullptr: none. Prefers the
@@ -113,10 +155,15 @@ class QueuePairs {
             return other.role == pair.role ? 1 : other.role == "server" ? 3 : 2;
         };
         const Pair* best = nullptr;
-        for (const Pair& other : all_)
-            if (other.qpn == pair.dest_qpn && other.dest_qpn == pair.qpn &&
-                (best == nullptr || rank(other) > rank(*best)))
+        const auto found = by_ends_.find({pair.dest_qpn.value_or(0), pair.qpn});
+        if (!pair.dest_qpn || found == by_ends_.end())
+            return nullptr;
+        for (const auto& [role, indices] : found->second) {
+            const Pair& other = all_[*indices.begin()];
+            if (best == nullptr || rank(other) > rank(*best) ||
+                (rank(other) == rank(*best) && &other < best))
                 best = &other;
+        }
         return best;
     }
 
@@ -132,10 +179,29 @@ class QueuePairs {
     const Devices& devices() const { return devices_; }
 
   private:
-    static constexpr auto none = static_cast<std::size_t>(-1);
+    using ByRole = std::map<std::string, std::set<std::size_t>>;
+
+    // Files a queue pair under its peer, which changed.
+    void move(std::size_t index, std::optional<std::uint32_t> before) {
+        const Pair& pair = all_[index];
+        if (before) {
+            by_peer_[*before].erase(index);
+            ByRole& roles = by_ends_[{pair.qpn, *before}];
+            std::set<std::size_t>& indices = roles[pair.role];
+            indices.erase(index);
+            if (indices.empty())
+                roles.erase(pair.role);
+        }
+        if (pair.dest_qpn) {
+            by_peer_[*pair.dest_qpn].insert(index);
+            by_ends_[{pair.qpn, *pair.dest_qpn}][pair.role].insert(index);
+        }
+    }
 
     std::vector<Pair> all_;
-    std::map<Key, std::size_t> by_qpn_;  // the current one
+    std::map<std::uint32_t, std::set<std::size_t>> by_peer_;
+    std::map<Key, std::vector<std::size_t>> numbered_;  // the current one is the last
+    std::map<std::pair<std::uint32_t, std::uint32_t>, ByRole> by_ends_;  // its number, its peer's
     Devices devices_;
 };
 
@@ -180,7 +246,16 @@ class Regions {
     const std::vector<Region>& all() const { return all_; }
 
   private:
+    using Indices = std::vector<std::size_t>;
+
+    void end(Indices& regions, std::int64_t t_ns);
+
     std::vector<Region> all_;
+    // Those that have not ended, and some that have.
+    std::map<std::tuple<std::string, std::uint32_t, std::uint64_t>, Indices>
+        by_memory_;  // role, lkey, va
+    std::map<std::pair<std::uint32_t, std::string>, Indices> by_rkey_,
+        windows_;  // windows: rkey / 256
 };
 
 /// Whether each log begins where its program does.

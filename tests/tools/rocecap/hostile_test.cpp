@@ -1,7 +1,11 @@
-// Captures whose packets are right one by one but follow no protocol: each command takes time
-// proportional to their number.
+// Captures whose packets are right one by one but follow no protocol, and logs of programs that make
+// very many objects: each command takes time proportional to their number.
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <sys/resource.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "capture/file_source.hpp"
@@ -20,6 +24,16 @@ double children_s() {
            static_cast<double>(usage.ru_utime.tv_usec) / 1e6;
 }
 
+// User CPU time of rocecap with these arguments, in seconds.
+double seconds(support::Argv command, const support::Argv& more) {
+    command.insert(command.end(), more.begin(), more.end());
+    const double before = children_s();
+    const auto outcome = support::rocecap(command);
+    EXPECT_FALSE(outcome.timed_out) << command.at(0);
+    EXPECT_LE(outcome.exit_code, 1) << outcome.err;
+    return children_s() - before;
+}
+
 class Hostile : public testing::TestWithParam<const char*> {
   protected:
     // A capture of this many packets.
@@ -28,16 +42,6 @@ class Hostile : public testing::TestWithParam<const char*> {
                                         std::to_string(packets), path.str(), GetParam()});
         EXPECT_EQ(made.exit_code, 0) << made.all();
         return path.str();
-    }
-
-    static double seconds(const support::Argv& command, const std::string& capture) {
-        support::Argv argv = command;
-        argv.push_back(capture);
-        const double before = children_s();
-        const auto outcome = support::rocecap(argv);
-        EXPECT_FALSE(outcome.timed_out) << argv.at(0);
-        EXPECT_LE(outcome.exit_code, 1) << outcome.err;
-        return children_s() - before;
     }
 };
 
@@ -63,16 +67,95 @@ TEST_P(Hostile, four_times_the_packets_take_about_four_times_as_long) {
         page("hostile.html"), few_twice("hostile_few.pcapng"), many_twice("hostile_many.pcapng");
     const std::string capture = make(packets, few), larger = make(4 * packets, many);
     const std::string link = record(capture, few_twice), larger_link = record(larger, many_twice);
-    EXPECT_LE(seconds({"check"}, larger_link), 8 * seconds({"check"}, link) + 0.2);
+    EXPECT_LE(seconds({"check"}, {larger_link}), 8 * seconds({"check"}, {link}) + 0.2);
     for (const support::Argv& command :
          {support::Argv{"flows"}, support::Argv{"check", "--at", "192.0.2.2"},
           support::Argv{"explain"}, support::Argv{"timeline"}, support::Argv{"psns"},
           support::Argv{"report", "-o", page.str()}}) {
         SCOPED_TRACE(command.front());
-        const double once = seconds(command, capture);
-        EXPECT_LE(seconds(command, larger), 8 * once + 0.2);
+        const double once = seconds(command, {capture});
+        EXPECT_LE(seconds(command, {larger}), 8 * once + 0.2);
     }
 }
+
+// A log of a server with so many objects or calls, one event per line.
+class HostileLog {
+  public:
+    explicit HostileLog(const support::TempPath& path) : file_(path.str()) {}
+
+    void write(std::string_view kind, std::uint32_t count) {
+        add(R"("event":"device","device":"rxe0","gid_index":1,"gid":"::ffff:192.0.2.1")");
+        add(R"("event":"pd","handle":1)");
+        const bool has_regions = kind == "regions" || kind == "refused accesses";
+        for (std::uint32_t i = 1; has_regions && i <= count; ++i)
+            add(R"("event":"mr","va":{0},"len":64,"lkey":{0},"rkey":{0},"access":"local_write","pd":1)",
+                i);
+        for (std::uint32_t i = 1; i <= count; ++i)
+            if (kind == "regions")
+                add(R"("event":"destroyed","what":"mr","va":{0},"len":64,"lkey":{0},"rkey":{0})",
+                    i);
+            else if (kind == "windows")
+                add(R"("event":"bind_mw","qpn":1,"va":64,"len":64,"rkey":{}01)", i);
+            else if (kind == "queue pairs")
+                connect(i, i + 1, "RETRY_EXC_ERR");
+            else if (kind == "refused accesses")
+                connect(i, i + 1, "REM_ACCESS_ERR");
+            else if (kind == "queue pairs of one peer")
+                connect(i, 7, "RETRY_EXC_ERR");
+            else if (kind == "connections of one number")
+                connect(9, 7, "RETRY_EXC_ERR");
+            else
+                add(R"("event":"failed","call":"ibv_reg_mr","error":"ENOMEM","va":64,"len":{})", i);
+    }
+
+  private:
+    template <typename... Values>
+    void add(fmt::format_string<const Values&...> rest, const Values&... values) {
+        file_ << fmt::format(R"({{"t_ns":{},"role":"server",{}}})",
+                             1'795'701'669'000'000'000 + ++lines_ * 1000,
+                             fmt::format(rest, values...))
+              << '\n';
+    }
+    // A queue pair with one WRITE, which fails.
+    void connect(std::uint32_t qpn, std::uint32_t peer, std::string_view status) {
+        add(R"("event":"qp","qpn":{},"type":"RC","max_send_wr":16,"send_cq":1,"recv_cq":1,"pd":1)",
+            qpn);
+        for (const std::string_view state : {"INIT", "RTR", "RTS"})
+            add(R"("event":"qp_state","qpn":{},"state":"{}","dest_qpn":{},"sq_psn":5,"rq_psn":6,)"
+                R"("path_mtu":1024,"dest_gid":"::ffff:192.0.2.2")",
+                qpn, state, peer);
+        add(R"("event":"post_send","qpn":{0},"wr_id":1,"opcode":"RDMA_WRITE","len":8,)"
+            R"("remote_va":64,"rkey":{0},"psn_first":5,"psn_last":5)",
+            qpn);
+        add(R"("event":"wc","qpn":{},"wr_id":1,"status":"{}","opcode":"RDMA_WRITE")", qpn, status);
+        add(R"("event":"destroyed","what":"qp","qpn":{})", qpn);
+    }
+
+    std::ofstream file_;
+    std::int64_t lines_ = 0;
+};
+
+class HostileLogs : public testing::TestWithParam<const char*> {};
+
+TEST_P(HostileLogs, four_times_as_long_take_about_four_times_as_long) {
+    constexpr std::uint32_t count = 2'000;
+    const support::TempPath few("few.jsonl"), many("many.jsonl"), page("hostile.html");
+    HostileLog(few).write(GetParam(), count);
+    HostileLog(many).write(GetParam(), 4 * count);
+    const std::string capture = "captures/samples/02_cm_send_recv/annotated.pcapng";
+    for (const support::Argv& command :
+         {support::Argv{"flows"}, support::Argv{"explain"}, support::Argv{"psns"},
+          support::Argv{"report", "-o", page.str()}}) {
+        SCOPED_TRACE(command.front());
+        const double once = seconds(command, {capture, "--log", few.str()});
+        EXPECT_LE(seconds(command, {capture, "--log", many.str()}), 8 * once + 0.2);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, HostileLogs,
+                         testing::Values("regions", "windows", "queue pairs", "refused accesses",
+                                         "queue pairs of one peer", "connections of one number",
+                                         "failed calls"));
 
 // The packets alone take 65 MB in each of the two.
 TEST(Memory, of_check_and_explain_is_bounded_by_connections) {

@@ -46,7 +46,7 @@ class Directions : public testing::Test {
         for (const explain::Direction& one : directions)
             if (one.stream != nullptr && one.requester != nullptr)
                 return true;
-        EXPECT_FALSE(directions.empty());
+        EXPECT_NE(directions.size(), 0U);
         return false;
     }
 
