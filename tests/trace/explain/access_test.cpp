@@ -139,6 +139,21 @@ TEST_F(RefusedAccess, is_seen_without_a_capture) {
     EXPECT_EQ(answered(), "wrong-rkey certain");
 }
 
+// Two connections between queue pairs with the same numbers.
+TEST_F(RefusedAccess, is_not_excused_by_a_later_connection) {
+    connect();
+    region("server", va, 4096, rkey, "local_write remote_write");
+    posts_write(100, va, rkey + 1, 64);
+    completes("REM_ACCESS_ERR");
+    log("client", R"("event":"destroyed","what":"qp","qpn":33)");
+    log("server", R"("event":"destroyed","what":"qp","qpn":17)");
+    connect();
+    posts_write(100, va, rkey, 64);
+    completes("SUCCESS");
+    EXPECT_EQ(answered(), "wrong-rkey certain");
+    EXPECT_TRUE(first().is_fatal);
+}
+
 TEST_F(RefusedAccess, of_a_log_that_lacks_events_is_not_explained_by_it) {
     connect();
     log("server", R"("event":"dropped","records":12)");
