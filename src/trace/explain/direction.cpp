@@ -17,7 +17,7 @@ namespace {
 // By a number, in the order of the logs.
 using ByNumber = std::unordered_map<std::uint32_t, std::vector<const LoggedQueuePair*>>;
 
-// Returns the queue pair with this number that has the highest non-negative `score`; nullptr: none.
+// Returns the queue pair with this number and the highest non-negative `score`; nullptr: none.
 template <typename Score>
 const LoggedQueuePair* best_of(const ByNumber& pairs, std::uint32_t number, Score score) {
     const LoggedQueuePair* best = nullptr;

@@ -154,15 +154,17 @@ class QueuePairs {
         const auto rank = [&](const Pair& other) {
             return other.role == pair.role ? 1 : other.role == "server" ? 3 : 2;
         };
+        const int highest = pair.role == "server" ? 2 : 3;
         const Pair* best = nullptr;
-        const auto found = by_ends_.find({pair.dest_qpn.value_or(0), pair.qpn});
-        if (!pair.dest_qpn || found == by_ends_.end())
+        const auto found = by_peer_.find(pair.qpn);
+        if (found == by_peer_.end())
             return nullptr;
-        for (const auto& [role, indices] : found->second) {
-            const Pair& other = all_[*indices.begin()];
-            if (best == nullptr || rank(other) > rank(*best) ||
-                (rank(other) == rank(*best) && &other < best))
+        for (const std::size_t index : found->second) {
+            const Pair& other = all_[index];
+            if (other.qpn == pair.dest_qpn && (best == nullptr || rank(other) > rank(*best)))
                 best = &other;
+            if (best != nullptr && rank(*best) == highest)
+                break;
         }
         return best;
     }
@@ -179,29 +181,18 @@ class QueuePairs {
     const Devices& devices() const { return devices_; }
 
   private:
-    using ByRole = std::map<std::string, std::set<std::size_t>>;
-
     // Files a queue pair under its peer, which changed.
     void move(std::size_t index, std::optional<std::uint32_t> before) {
         const Pair& pair = all_[index];
-        if (before) {
+        if (before)
             by_peer_[*before].erase(index);
-            ByRole& roles = by_ends_[{pair.qpn, *before}];
-            std::set<std::size_t>& indices = roles[pair.role];
-            indices.erase(index);
-            if (indices.empty())
-                roles.erase(pair.role);
-        }
-        if (pair.dest_qpn) {
+        if (pair.dest_qpn)
             by_peer_[*pair.dest_qpn].insert(index);
-            by_ends_[{pair.qpn, *pair.dest_qpn}][pair.role].insert(index);
-        }
     }
 
     std::vector<Pair> all_;
     std::map<std::uint32_t, std::set<std::size_t>> by_peer_;
     std::map<Key, std::vector<std::size_t>> numbered_;  // the current one is the last
-    std::map<std::pair<std::uint32_t, std::uint32_t>, ByRole> by_ends_;  // its number, its peer's
     Devices devices_;
 };
 
