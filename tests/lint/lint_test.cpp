@@ -92,7 +92,26 @@ TEST_F(Lint, hides_the_count_of_the_warnings_elsewhere) {
     EXPECT_EQ(outcome.all(), "exit 0\n");
 }
 
-TEST_F(Lint, checks_the_sources_of_a_unit_by_themselves_where_they_do_not_compile_together) {
+TEST_F(Lint, checks_a_source_by_itself_that_does_not_compile_with_the_others_of_its_unit) {
+    SKIP_WITHOUT("clang-tidy");
+    // Each has a defect, and the second one uses a name of the first one.
+    const std::string first = file("src/a/first.cpp", "int first() { return 1; }\nint Bad();\n");
+    const std::string second =
+        file("src/a/second.cpp", "void first() {}\nint Bad_too() { return 2; }\n");
+    const std::string third = file("src/a/third.cpp", "int Bad_as_well() { return 3; }\n");
+    const auto outcome =
+        shell("printf '%s\\n' " + first + " " + second + " " + third + " | tests/lint/units " +
+              (root_ / "units").string() + " | xargs -n 1 tests/lint/tidy");
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_NE(outcome.out.find("clang-tidy reads " + second + " by itself."), std::string::npos)
+        << outcome.all();
+    for (const char* place : {"first.cpp:2:", "second.cpp:2:", "third.cpp:1:"})
+        EXPECT_NE(outcome.out.find(place), std::string::npos) << place << outcome.all();
+    EXPECT_EQ(outcome.out.find("clang-diagnostic-error"), std::string::npos) << outcome.all();
+}
+
+// The error is in a header, or is still there without the sources that have one.
+TEST_F(Lint, checks_each_source_of_a_unit_by_itself_where_nothing_else_compiles) {
     tool("clang-tidy",
          "for last; do [[ $last != *.cpp ]] || name=${last##*/}; done; echo \"read $name\"\n"
          "[[ $name != unit.cpp ]] || { echo 'redefinition [clang-diagnostic-error]'; exit 1; }");
@@ -207,16 +226,16 @@ TEST_F(LintChanged, names_the_sources_beside_a_header_that_include_it_and_their_
     EXPECT_EQ(changed(), "src/a/one.cpp\ntests/a/one_test.cpp\n");
 }
 
-TEST_F(LintChanged, in_continuous_integration_on_main_names_what_the_last_day_brought) {
+TEST_F(LintChanged, in_continuous_integration_on_main_names_what_the_last_hours_brought) {
     file("src/a/two.cpp", "int two;\n");
     git("status -s && " + commit("second", "2026-01-03T00:00:00Z"));
     file("src/b/far.cpp", "");
-    git("status -s && " + commit("third", "2026-01-03T01:00:00Z"));
+    git("status -s && " + commit("third", "2026-01-03T07:00:00Z"));
     EXPECT_EQ(changed("", "CI=true"), "src/a/two.cpp\nsrc/b/far.cpp\n");
     EXPECT_EQ(changed("HEAD~1"), "src/b/far.cpp\n");
 }
 
-// A fresh clone of a project whose history is shorter than a day, too.
+// A fresh clone of a project whose history is shorter than these hours, too.
 TEST_F(LintChanged, names_nothing_on_main_without_a_change) {
     EXPECT_EQ(changed(), "");
     EXPECT_NE(changed("", "CI=true"), "");

@@ -14,7 +14,7 @@ using Lines = std::vector<std::string>;
 
 class ContextCalls : public testing::Test {
   protected:
-    void SetUp() override { logged(); }
+    void SetUp() override { new_lines(); }
 
     Provider provider_;
 };

@@ -11,12 +11,12 @@ namespace extended_test {
 
 using interpose_test::line_of;
 using interpose_test::list_of;
-using interpose_test::logged;
+using interpose_test::new_lines;
 using Lines = std::vector<std::string>;
 
 class ExtendedInterface : public testing::Test {
   protected:
-    void SetUp() override { logged(); }
+    void SetUp() override { new_lines(); }
     // A request in a batch of its own.
     Lines batch(const std::function<void(ibv_qp_ex*)>& request) {
         ibv_wr_start(&provider_.qp);
@@ -24,7 +24,7 @@ class ExtendedInterface : public testing::Test {
         provider_.qp.wr_flags = IBV_SEND_SIGNALED;
         request(&provider_.qp);
         EXPECT_EQ(ibv_wr_complete(&provider_.qp), 0);
-        return logged();
+        return new_lines();
     }
     // A completion queue that reports these completions, the first by start_poll.
     ibv_cq_ex* queue() {
@@ -206,9 +206,9 @@ TEST_F(ExtendedInterface, logs_the_destination_of_a_datagram_and_of_an_xrc_reque
     ibv_wr_send(&other.qp);
     ibv_wr_set_ud_addr(&other.qp, nullptr, 0xffffff, 0x80000001);
     EXPECT_EQ(ibv_wr_complete(&other.qp), 0);
-    EXPECT_EQ(logged(), Lines{"post_send qpn=48 wr_id=0 opcode=SEND len=0 dest_qpn=16777215 "
-                              "q_key=2147483649 ah=0 psn_first=100 psn_last=100 request=0 "
-                              "signaled=false"});
+    EXPECT_EQ(new_lines(), Lines{"post_send qpn=48 wr_id=0 opcode=SEND len=0 dest_qpn=16777215 "
+                                 "q_key=2147483649 ah=0 psn_first=100 psn_last=100 request=0 "
+                                 "signaled=false"});
     EXPECT_EQ(other.reached(),
               (Lines{"start()", "send()", "ud_addr(16777215, 2147483649)", "complete()"}));
 }
@@ -241,8 +241,8 @@ TEST_F(ExtendedInterface, logs_a_refused_batch_as_a_failed_call_and_keeps_errno)
     ibv_wr_send(&provider_.qp);
     EXPECT_EQ(ibv_wr_complete(&provider_.qp), 0);
     EXPECT_EQ(errno, EDOM);
-    EXPECT_EQ(logged(), Lines{"post_send qpn=48 wr_id=0 opcode=SEND len=0 psn_first=100 "
-                              "psn_last=100 request=0 signaled=true"});
+    EXPECT_EQ(new_lines(), Lines{"post_send qpn=48 wr_id=0 opcode=SEND len=0 psn_first=100 "
+                                 "psn_last=100 request=0 signaled=true"});
 }
 
 TEST_F(ExtendedInterface, keeps_the_last_request_of_a_batch_that_is_longer_than_the_queue) {
@@ -254,7 +254,7 @@ TEST_F(ExtendedInterface, keeps_the_last_request_of_a_batch_that_is_longer_than_
         ibv_wr_set_sge(&provider_.qp, 0, 0, i);
     }
     EXPECT_EQ(ibv_wr_complete(&provider_.qp), 0);
-    const auto lines = logged();
+    const auto lines = new_lines();
     ASSERT_EQ(lines.size(), 4U);
     EXPECT_EQ(lines[2].substr(0, 45), "post_send qpn=48 wr_id=2 opcode=SEND len=2 ps");
     EXPECT_EQ(lines[3].substr(0, 45), "post_send qpn=48 wr_id=5 opcode=SEND len=5 ps");
@@ -278,16 +278,18 @@ TEST_F(ExtendedInterface, completions_are_logged_one_by_one_as_they_are_polled) 
     ibv_poll_cq_attr attr{};
     EXPECT_EQ(ibv_start_poll(cq, &attr), 0);
     EXPECT_EQ(errno, EDOM);
-    EXPECT_EQ(logged(), Lines{"wc qpn=48 wr_id=1 status=SUCCESS opcode=SEND byte_len=70 queue=send "
-                              "request=0"});
+    EXPECT_EQ(new_lines(),
+              Lines{"wc qpn=48 wr_id=1 status=SUCCESS opcode=SEND byte_len=70 queue=send "
+                    "request=0"});
     EXPECT_EQ(ibv_next_poll(cq), 0);
-    EXPECT_EQ(logged(), Lines{"wc qpn=48 wr_id=2 status=SUCCESS opcode=RECV_RDMA_WITH_IMM "
-                              "byte_len=70 imm=4660 queue=recv"});
+    EXPECT_EQ(new_lines(), Lines{"wc qpn=48 wr_id=2 status=SUCCESS opcode=RECV_RDMA_WITH_IMM "
+                                 "byte_len=70 imm=4660 queue=recv"});
     EXPECT_EQ(ibv_next_poll(cq), 0);
-    EXPECT_EQ(logged(), Lines{"wc qpn=48 wr_id=3 status=RETRY_EXC_ERR vendor_err=99 queue=send"});
+    EXPECT_EQ(new_lines(),
+              Lines{"wc qpn=48 wr_id=3 status=RETRY_EXC_ERR vendor_err=99 queue=send"});
     EXPECT_EQ(ibv_next_poll(cq), ENOENT);
     EXPECT_EQ(ibv_start_poll(cq, &attr), ENOENT);
-    EXPECT_EQ(logged(), Lines{});
+    EXPECT_EQ(new_lines(), Lines{});
 }
 
 TEST_F(ExtendedInterface, completions_without_the_optional_functions_have_only_what_is_known) {
@@ -301,7 +303,7 @@ TEST_F(ExtendedInterface, completions_without_the_optional_functions_have_only_w
     waiting() = {completion(1, IBV_WC_RECV)};
     ibv_poll_cq_attr attr{};
     EXPECT_EQ(ibv_start_poll(cq, &attr), 0);
-    EXPECT_EQ(logged(), Lines{"wc qpn=0 wr_id=1 status=SUCCESS opcode=RECV queue=recv"});
+    EXPECT_EQ(new_lines(), Lines{"wc qpn=0 wr_id=1 status=SUCCESS opcode=RECV queue=recv"});
 }
 
 TEST_F(ExtendedInterface, an_immediate_is_read_only_from_a_completion_that_has_one) {
@@ -318,10 +320,10 @@ TEST_F(ExtendedInterface, an_immediate_is_read_only_from_a_completion_that_has_o
     EXPECT_EQ(ibv_start_poll(cq, &attr), 0);
     EXPECT_EQ(ibv_next_poll(cq), 0);
     EXPECT_EQ(reads, 0);
-    logged();
+    new_lines();
     EXPECT_EQ(ibv_next_poll(cq), 0);
-    EXPECT_EQ(logged(), Lines{"wc qpn=48 wr_id=3 status=SUCCESS opcode=RECV byte_len=70 imm=1 "
-                              "queue=recv"});
+    EXPECT_EQ(new_lines(), Lines{"wc qpn=48 wr_id=3 status=SUCCESS opcode=RECV byte_len=70 imm=1 "
+                                 "queue=recv"});
 }
 
 }  // namespace extended_test

@@ -68,10 +68,10 @@ TEST_F(ContextCalls, are_logged_with_their_result_or_their_error) {
     for (const Row& row : rows) {
         provider_.refusal = 0;
         EXPECT_TRUE(row.call()) << row.event;
-        EXPECT_EQ(logged(), Lines{row.event});
+        EXPECT_EQ(new_lines(), Lines{row.event});
         provider_.refusal = EACCES;
         EXPECT_FALSE(row.call()) << row.event;
-        EXPECT_EQ(logged(), Lines{"failed call=" + row.failure});
+        EXPECT_EQ(new_lines(), Lines{"failed call=" + row.failure});
         EXPECT_EQ(provider_.reached(), (Lines{row.reached, row.reached}));
     }
 }
@@ -93,7 +93,7 @@ TEST_F(ContextCalls, a_queue_pair_of_the_extended_interface_is_logged_and_traced
     provider_.qp.wr_start = [](ibv_qp_ex*) {};
     const auto own = provider_.qp.wr_start;
     EXPECT_EQ(context.create_qp_ex(provider_.context(), &attr), &provider_.qp.qp_base);
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               Lines{"qp qpn=48 type=UC max_send_wr=7 max_recv_wr=8 max_send_sge=2 max_recv_sge=3 "
                     "max_inline_data=64 send_cq=4 recv_cq=4 srq=5 pd=9 signals_all=true"});
     EXPECT_NE(provider_.qp.wr_start, own);
@@ -104,8 +104,8 @@ TEST_F(ContextCalls, a_queue_pair_of_the_extended_interface_is_logged_and_traced
     EXPECT_EQ(pair->batch_room, 8U);
     provider_.refusal = EINVAL;
     EXPECT_EQ(context.create_qp_ex(provider_.context(), &attr), nullptr);
-    EXPECT_EQ(logged(), Lines{"failed call=ibv_create_qp_ex error=EINVAL type=UC max_send_wr=7 "
-                              "max_recv_wr=8 max_send_sge=2 max_recv_sge=3 max_inline_data=64"});
+    EXPECT_EQ(new_lines(), Lines{"failed call=ibv_create_qp_ex error=EINVAL type=UC max_send_wr=7 "
+                                 "max_recv_wr=8 max_send_sge=2 max_recv_sge=3 max_inline_data=64"});
     EXPECT_EQ(provider_.reached(), (Lines{"create_qp_ex(65)", "create_qp_ex(65)"}));
 }
 
@@ -116,8 +116,8 @@ TEST_F(ContextCalls, a_queue_pair_without_the_functions_of_batches_has_no_batch)
     provider_.qp.wr_start = [](ibv_qp_ex*) {};
     const auto own = provider_.qp.wr_start;
     EXPECT_NE(provider_.extended().create_qp_ex(provider_.context(), &attr), nullptr);
-    EXPECT_EQ(logged(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 max_send_sge=0 "
-                              "max_recv_sge=0 max_inline_data=0 signals_all=false"});
+    EXPECT_EQ(new_lines(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 max_send_sge=0 "
+                                 "max_recv_sge=0 max_inline_data=0 signals_all=false"});
     EXPECT_EQ(provider_.qp.wr_start, own);
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base)->batch, nullptr);
 }
@@ -126,12 +126,12 @@ TEST_F(ContextCalls, an_opened_queue_pair_is_logged_like_a_new_one) {
     ibv_qp_open_attr attr{};
     attr.qp_num = Provider::qpn;
     EXPECT_EQ(provider_.extended().open_qp(provider_.context(), &attr), &provider_.qp.qp_base);
-    EXPECT_EQ(logged(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 max_send_sge=0 "
-                              "max_recv_sge=0 max_inline_data=0 send_cq=4 recv_cq=4 "
-                              "signals_all=false"});
+    EXPECT_EQ(new_lines(), Lines{"qp qpn=48 type=RC max_send_wr=0 max_recv_wr=0 max_send_sge=0 "
+                                 "max_recv_sge=0 max_inline_data=0 send_cq=4 recv_cq=4 "
+                                 "signals_all=false"});
     provider_.refusal = ENOENT;
     EXPECT_EQ(provider_.extended().open_qp(provider_.context(), &attr), nullptr);
-    EXPECT_EQ(logged(), Lines{"failed call=ibv_open_qp error=ENOENT qpn=48"});
+    EXPECT_EQ(new_lines(), Lines{"failed call=ibv_open_qp error=ENOENT qpn=48"});
 }
 
 TEST_F(ContextCalls, an_extended_completion_queue_is_asked_for_the_qpn_and_the_length) {
@@ -149,7 +149,7 @@ TEST_F(ContextCalls, an_extended_completion_queue_is_asked_for_the_qpn_and_the_l
     EXPECT_EQ(provider_.reached(), Lines{fmt::format("create_cq_ex(100, {})",
                                                      IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM |
                                                          IBV_WC_EX_WITH_BYTE_LEN)});
-    EXPECT_EQ(logged(), Lines{"cq cq=6 entries=128"});
+    EXPECT_EQ(new_lines(), Lines{"cq cq=6 entries=128"});
     EXPECT_NE(interpose::extended_cqs.find(&provider_.extended_cq), nullptr);
     interpose::forget(ibv_cq_ex_to_cq(&provider_.extended_cq));
     EXPECT_EQ(interpose::extended_cqs.find(&provider_.extended_cq), nullptr);
@@ -169,12 +169,12 @@ TEST_F(ContextCalls, an_extended_completion_queue_that_refuses_more_flags_gets_t
                                  IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_BYTE_LEN),
                      fmt::format("create_cq_ex(100, {})", +IBV_WC_EX_WITH_BYTE_LEN)}));
     interpose::forget(ibv_cq_ex_to_cq(&provider_.extended_cq));
-    logged();
+    new_lines();
     provider_.refusal = ENOMEM;
     attr.cqe = 55;
     EXPECT_EQ(context.create_cq_ex(provider_.context(), &attr), nullptr);
     EXPECT_EQ(errno, ENOMEM);
-    EXPECT_EQ(logged(), Lines{"failed call=ibv_create_cq_ex error=ENOMEM asked=55"});
+    EXPECT_EQ(new_lines(), Lines{"failed call=ibv_create_cq_ex error=ENOMEM asked=55"});
 }
 
 // The rows that a call logs while it is in progress, and its own, in the order of time.
@@ -208,7 +208,7 @@ TEST_F(ContextCalls, what_follows_waits_for_a_call_in_progress_but_not_for_long)
     EXPECT_EQ(ibv_dealloc_mw(&provider_.mw), 0);
     EXPECT_EQ(soon, Lines{});
     EXPECT_EQ(late, (Lines{"begun call=ibv_dealloc_mw what=window rkey=119", "inner"}));
-    EXPECT_EQ(logged(), Lines{"destroyed what=window rkey=119"});
+    EXPECT_EQ(new_lines(), Lines{"destroyed what=window rkey=119"});
 }
 
 TEST_F(ContextCalls, an_object_made_during_a_destruction_has_a_later_time) {
@@ -217,7 +217,7 @@ TEST_F(ContextCalls, an_object_made_during_a_destruction_has_a_later_time) {
         std::thread([&] { EXPECT_EQ(ibv_dealloc_mw(&provider_.mw), 0); }).join();
     };
     EXPECT_NE(ibv_alloc_mw(&provider_.pd, IBV_MW_TYPE_1), nullptr);
-    const auto lines = logged();
+    const auto lines = new_lines();
     ASSERT_EQ(lines.size(), 2U);
     EXPECT_EQ(lines[0], "destroyed what=window rkey=119");
     EXPECT_TRUE(lines[1].starts_with("mw_made")) << lines[1];

@@ -58,7 +58,7 @@ inline std::string list_of(const runlog::Event& event) {
 }
 
 /// Returns what was logged since the last call.
-inline std::vector<std::string> logged() {
+inline std::vector<std::string> new_lines() {
     std::vector<std::string> lines;
     for (const runlog::Event& event : support::PretendTrace::of_this_process().events())
         lines.push_back(line_of(event));
@@ -124,7 +124,7 @@ class Provider {
         attr.sq_psn = 100;
         interpose::queue_pairs.find(&qp.qp_base)
             ->modified(attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_PATH_MTU);
-        logged();
+        new_lines();
     }
 
     std::function<void()> during;  // called inside each call

@@ -24,15 +24,16 @@ TEST_F(ContextCalls, receives_of_a_shared_queue_are_logged_with_its_handle) {
     ibv_recv_wr* bad = nullptr;
     EXPECT_EQ(ibv_post_srq_recv(&provider_.srq, &first, &bad), 0);
     EXPECT_EQ(errno, EDOM);
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               (Lines{"post_recv srq=5 wr_id=1 len=120", "post_recv srq=5 wr_id=2 len=0"}));
     provider_.refusal = ENOMEM;
     provider_.bad_wr_id = 2;
     EXPECT_EQ(ibv_post_srq_recv(&provider_.srq, &first, &bad), ENOMEM);
     EXPECT_EQ(errno, ENOMEM);
     EXPECT_EQ(bad, &second);
-    EXPECT_EQ(logged(), (Lines{"post_recv srq=5 wr_id=1 len=120",
-                               "failed call=ibv_post_srq_recv error=ENOMEM srq=5 wr_id=2 len=0"}));
+    EXPECT_EQ(new_lines(),
+              (Lines{"post_recv srq=5 wr_id=1 len=120",
+                     "failed call=ibv_post_srq_recv error=ENOMEM srq=5 wr_id=2 len=0"}));
     EXPECT_EQ(provider_.reached(), (Lines{"post_srq_recv(1)", "post_srq_recv(2)",
                                           "post_srq_recv(1)", "post_srq_recv(refused)"}));
 }
@@ -117,16 +118,16 @@ TEST_F(ContextCalls, a_refused_request_is_logged_with_the_state_of_its_queue_pai
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_SQD;
     interpose::queue_pairs.find(qp)->modified(attr, IBV_QP_STATE);
-    logged();
+    new_lines();
     provider_.refusal = ENOMEM;
     bad_send = nullptr;  // a provider may leave it
     EXPECT_EQ(ibv_post_send(qp, &send, &bad_send), ENOMEM);
     provider_.bad_wr_id = 0;
     EXPECT_EQ(ibv_post_recv(qp, &receive, &bad_receive), ENOMEM);
-    EXPECT_EQ(logged(), (Lines{"failed call=ibv_post_send error=ENOMEM qpn=48 state=SQD "
-                               "sends_outstanding=2",
-                               "failed call=ibv_post_recv error=ENOMEM qpn=48 state=SQD "
-                               "receives_outstanding=1 wr_id=0 len=0"}));
+    EXPECT_EQ(new_lines(), (Lines{"failed call=ibv_post_send error=ENOMEM qpn=48 state=SQD "
+                                  "sends_outstanding=2",
+                                  "failed call=ibv_post_recv error=ENOMEM qpn=48 state=SQD "
+                                  "receives_outstanding=1 wr_id=0 len=0"}));
 }
 
 TEST_F(ContextCalls, a_request_of_an_unknown_queue_pair_only_reaches_the_provider) {
@@ -139,7 +140,7 @@ TEST_F(ContextCalls, a_request_of_an_unknown_queue_pair_only_reaches_the_provide
     EXPECT_EQ(ibv_post_send(&provider_.qp.qp_base, &send, &bad_send), 0);
     EXPECT_EQ(ibv_post_recv(&provider_.qp.qp_base, &receive, &bad_receive), 0);
     EXPECT_EQ(provider_.reached(), (Lines{"post_send(1)", "post_recv(2)"}));
-    EXPECT_EQ(logged(), Lines{});
+    EXPECT_EQ(new_lines(), Lines{});
 }
 
 TEST_F(ContextCalls, what_a_provider_posts_by_itself_is_not_logged) {
@@ -154,10 +155,10 @@ TEST_F(ContextCalls, what_a_provider_posts_by_itself_is_not_logged) {
         EXPECT_EQ(ibv_post_recv(&provider_.qp.qp_base, &receive, &bad), 0);
         EXPECT_EQ(ibv_post_send(&provider_.qp.qp_base, &send, &bad_send), 0);
     }
-    EXPECT_EQ(logged(), Lines{});
+    EXPECT_EQ(new_lines(), Lines{});
     EXPECT_EQ(provider_.reached(), (Lines{"post_srq_recv(0)", "post_recv(0)", "post_send(0)"}));
     EXPECT_EQ(ibv_post_srq_recv(&provider_.srq, &receive, &bad), 0);
-    EXPECT_EQ(logged(), Lines{"post_recv srq=5 wr_id=0 len=0"});
+    EXPECT_EQ(new_lines(), Lines{"post_recv srq=5 wr_id=0 len=0"});
 }
 
 TEST_F(ContextCalls, a_bound_window_takes_a_place_in_the_send_queue) {
@@ -169,16 +170,16 @@ TEST_F(ContextCalls, a_bound_window_takes_a_place_in_the_send_queue) {
     bind.send_flags = IBV_SEND_SIGNALED;
     bind.wr_id = 13;
     EXPECT_EQ(ibv_bind_mw(&provider_.qp.qp_base, &provider_.mw, &bind), 0);
-    EXPECT_EQ(logged(), (Lines{"bind_mw qpn=48 wr_id=12 rkey=119 va=12288 len=256 "
-                               "access=remote_write request=0 signaled=false",
-                               "bind_mw qpn=48 wr_id=13 rkey=119 va=12288 len=256 "
-                               "access=remote_write request=1 signaled=true"}));
+    EXPECT_EQ(new_lines(), (Lines{"bind_mw qpn=48 wr_id=12 rkey=119 va=12288 len=256 "
+                                  "access=remote_write request=0 signaled=false",
+                                  "bind_mw qpn=48 wr_id=13 rkey=119 va=12288 len=256 "
+                                  "access=remote_write request=1 signaled=true"}));
     interpose::TracedQueuePair& pair = *interpose::queue_pairs.find(&provider_.qp.qp_base);
     EXPECT_EQ(pair.sends.complete(12, true), -1);  // unsignaled
     EXPECT_EQ(pair.sends.complete(13, true), 1);
     provider_.refusal = EPERM;
     EXPECT_EQ(ibv_bind_mw(&provider_.qp.qp_base, &provider_.mw, &bind), EPERM);
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               Lines{"failed call=ibv_bind_mw error=EPERM qpn=48 wr_id=13 rkey=119 va=12288 "
                     "len=256 access=remote_write"});
     EXPECT_EQ(pair.sends.posted(), 2U);
@@ -189,8 +190,8 @@ TEST_F(ContextCalls, a_window_of_a_queue_pair_that_signals_all_is_signaled) {
     provider_.begin(IBV_QPT_RC, true);
     ibv_mw_bind bind{};
     EXPECT_EQ(ibv_bind_mw(&provider_.qp.qp_base, &provider_.mw, &bind), 0);
-    EXPECT_EQ(logged(), Lines{"bind_mw qpn=48 wr_id=0 rkey=119 va=0 len=0 access=local_read "
-                              "request=0 signaled=true"});
+    EXPECT_EQ(new_lines(), Lines{"bind_mw qpn=48 wr_id=0 rkey=119 va=0 len=0 access=local_read "
+                                 "request=0 signaled=true"});
 }
 
 TEST_F(ContextCalls, a_window_of_an_unknown_queue_pair_only_reaches_the_provider) {
@@ -198,7 +199,7 @@ TEST_F(ContextCalls, a_window_of_an_unknown_queue_pair_only_reaches_the_provider
     bind.wr_id = 14;
     EXPECT_EQ(ibv_bind_mw(&provider_.qp.qp_base, &provider_.mw, &bind), 0);
     EXPECT_EQ(provider_.reached(), Lines{"bind_mw(14)"});
-    EXPECT_EQ(logged(), Lines{});
+    EXPECT_EQ(new_lines(), Lines{});
 }
 
 TEST_F(ContextCalls, a_request_for_a_notification_is_logged) {
@@ -206,8 +207,8 @@ TEST_F(ContextCalls, a_request_for_a_notification_is_logged) {
     provider_.refusal = EIO;
     EXPECT_EQ(ibv_req_notify_cq(&provider_.cq, 0), EIO);
     EXPECT_EQ(provider_.reached(), (Lines{"req_notify_cq(1)", "req_notify_cq(0)"}));
-    EXPECT_EQ(logged(), (Lines{"req_notify cq=4 solicited_only=true",
-                               "req_notify cq=4 solicited_only=false"}));
+    EXPECT_EQ(new_lines(), (Lines{"req_notify cq=4 solicited_only=true",
+                                  "req_notify cq=4 solicited_only=false"}));
 }
 
 }  // namespace request_calls_test

@@ -7,13 +7,13 @@
 
 namespace state_test {
 
-using interpose_test::logged;
+using interpose_test::new_lines;
 using interpose_test::Provider;
 using Lines = std::vector<std::string>;
 
 class TracedState : public testing::Test {
   protected:
-    void SetUp() override { logged(); }
+    void SetUp() override { new_lines(); }
     ~TracedState() override { interpose::trace_only(UINT32_MAX); }
     TracedState() = default;
     TracedState(const TracedState&) = delete;
@@ -65,12 +65,12 @@ TEST_F(TracedState, a_gid_of_port_1_is_logged_once) {
     interpose::log_gid(provider_.context(), 1, 63);
     interpose::log_gid(provider_.context(), 1, 64);  // more than the library keeps account of
     // The entries have no GID.
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               Lines{"device device=made_up port=1 state=ACTIVE path_mtu=4096 gid_index=63"});
     interpose::log_gid(provider_.context(), 1, 0);
     interpose::log_gid(provider_.context(), 2, 0);
     interpose::log_gid(provider_.context(), 2, 0);
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               (Lines{"device device=made_up port=1 state=ACTIVE path_mtu=4096 gid_index=0",
                      "device device=made_up port=2 state=ACTIVE path_mtu=4096 gid_index=0",
                      "device device=made_up port=2 state=ACTIVE path_mtu=4096 gid_index=0"}));
@@ -84,8 +84,8 @@ TEST_F(TracedState, a_port_that_cannot_be_queried_has_only_its_number) {
     provider_.refusal = 0;
     provider_.extended().query_port = nullptr;
     interpose::log_gid(provider_.context(), 1, 2);
-    EXPECT_EQ(logged(), (Lines{"device device=made_up port=1 gid_index=1",
-                               "device device=made_up port=1 gid_index=2"}));
+    EXPECT_EQ(new_lines(), (Lines{"device device=made_up port=1 gid_index=1",
+                                  "device device=made_up port=1 gid_index=2"}));
 }
 
 TEST_F(TracedState, of_an_opened_device_has_its_limits) {
@@ -97,7 +97,7 @@ TEST_F(TracedState, of_an_opened_device_has_its_limits) {
     provider_.limits.max_qp_init_rd_atom = 64;
     interpose::log_opened(interpose::OpenCall("ibv_open_device"), *provider_.context());
     EXPECT_EQ(provider_.reached(), Lines{"query_device_ex(true)"});
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               Lines{"device device=made_up max_qp_wr=1000 max_sge=32 max_cqe=500 "
                     "max_mr_size=18446744073709551615 max_qp_rd_atom=128 max_qp_init_rd_atom=64"});
 }
@@ -107,7 +107,7 @@ TEST_F(TracedState, of_an_opened_device_that_cannot_be_queried_has_its_name) {
     interpose::log_opened(interpose::OpenCall("ibv_open_device"), *provider_.context());
     provider_.extended().query_device_ex = nullptr;
     interpose::log_opened(interpose::OpenCall("ibv_open_device"), *provider_.context());
-    EXPECT_EQ(logged(), (Lines{"device device=made_up", "device device=made_up"}));
+    EXPECT_EQ(new_lines(), (Lines{"device device=made_up", "device device=made_up"}));
 }
 
 TEST_F(TracedState, no_device_is_logged_if_it_is_unknown_or_not_wanted) {
@@ -116,15 +116,15 @@ TEST_F(TracedState, no_device_is_logged_if_it_is_unknown_or_not_wanted) {
     interpose::trace_only(static_cast<std::uint32_t>(tracelog::Category::qp));
     interpose::log_gid(provider_.context(), 1, 0);
     interpose::trace_only(UINT32_MAX);
-    EXPECT_EQ(logged(), Lines{});
+    EXPECT_EQ(new_lines(), Lines{});
     interpose::log_gid(provider_.context(), 1, 0);
-    EXPECT_EQ(logged().size(), 1U);
+    EXPECT_EQ(new_lines().size(), 1U);
 }
 
 TEST_F(TracedState, of_a_queue_pair_has_all_that_is_known) {
     provider_.begin();
     interpose::log_state(pair());
-    EXPECT_EQ(logged(), Lines{"qp_state qpn=48 state=RTS sq_psn=100 path_mtu=1024"});
+    EXPECT_EQ(new_lines(), Lines{"qp_state qpn=48 state=RTS sq_psn=100 path_mtu=1024"});
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_SQD;
     attr.dest_qp_num = 77;
@@ -143,7 +143,7 @@ TEST_F(TracedState, of_a_queue_pair_has_all_that_is_known) {
     attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
     pair().modified(attr, ~IBV_QP_PATH_MTU);
     interpose::log_state(pair());
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               Lines{"qp_state qpn=48 state=SQD dest_qpn=77 sq_psn=5 rq_psn=200 path_mtu=1024 "
                     "gid_index=3 dest_gid=::9 timeout=14 retry_cnt=7 rnr_retry=6 min_rnr_timer=12 "
                     "max_rd_atomic=2 max_dest_rd_atomic=1 q_key=4660 access=remote_write"});
@@ -151,7 +151,7 @@ TEST_F(TracedState, of_a_queue_pair_has_all_that_is_known) {
     attr.qp_state = IBV_QPS_RESET;
     pair().modified(attr, IBV_QP_STATE | IBV_QP_AV);
     interpose::log_state(pair());
-    EXPECT_EQ(logged(), Lines{"qp_state qpn=48 state=RESET"});
+    EXPECT_EQ(new_lines(), Lines{"qp_state qpn=48 state=RESET"});
 }
 
 TEST_F(TracedState, a_raw_packet_queue_pair_has_no_psns) {
@@ -189,7 +189,7 @@ TEST_F(TracedState, the_completion_queue_tells_which_queue_an_error_is_of) {
     polls(completion(8, IBV_WC_WR_FLUSH_ERR), receive_cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR), receive_cq);  // none is left
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               (Lines{"wc qpn=48 wr_id=8 status=WR_FLUSH_ERR vendor_err=3 queue=recv request=0",
                      "wc qpn=48 wr_id=8 status=WR_FLUSH_ERR vendor_err=3 queue=send request=0",
                      "wc qpn=48 wr_id=8 status=WR_FLUSH_ERR vendor_err=3 queue=recv"}));
@@ -202,7 +202,7 @@ TEST_F(TracedState, the_opcode_tells_which_queue_of_a_shared_completion_queue_is
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
-    EXPECT_EQ(logged(),
+    EXPECT_EQ(new_lines(),
               (Lines{"wc qpn=48 wr_id=8 status=WR_FLUSH_ERR vendor_err=3 queue=recv request=0",
                      "wc qpn=48 wr_id=8 status=WR_FLUSH_ERR vendor_err=3 queue=send request=0",
                      "wc qpn=48 wr_id=8 status=WR_FLUSH_ERR vendor_err=3 queue=recv"}));
@@ -214,9 +214,10 @@ TEST_F(TracedState, a_success_completes_only_a_signaled_request_of_its_own_queue
     post(pair().receives, 8, true);
     polls(completion(8, IBV_WC_SUCCESS), provider_.cq);
     polls(completion(8, IBV_WC_SUCCESS, IBV_WC_RECV), provider_.cq);
-    EXPECT_EQ(logged(), (Lines{"wc qpn=48 wr_id=8 status=SUCCESS opcode=SEND byte_len=5 queue=send",
-                               "wc qpn=48 wr_id=8 status=SUCCESS opcode=RECV byte_len=5 queue=recv "
-                               "request=0"}));
+    EXPECT_EQ(new_lines(),
+              (Lines{"wc qpn=48 wr_id=8 status=SUCCESS opcode=SEND byte_len=5 queue=send",
+                     "wc qpn=48 wr_id=8 status=SUCCESS opcode=RECV byte_len=5 queue=recv "
+                     "request=0"}));
 }
 
 TEST_F(TracedState, a_completion_of_an_unknown_queue_pair_has_the_queue_of_its_opcode) {
@@ -226,9 +227,10 @@ TEST_F(TracedState, a_completion_of_an_unknown_queue_pair_has_the_queue_of_its_o
     polls(wc, provider_.cq);
     wc.opcode = IBV_WC_SEND;
     polls(wc, provider_.cq);
-    EXPECT_EQ(logged(), (Lines{"wc qpn=5 wr_id=8 status=SUCCESS opcode=RECV byte_len=5 queue=recv",
-                               "wc qpn=5 wr_id=8 status=SUCCESS opcode=SEND byte_len=5 "
-                               "queue=send"}));
+    EXPECT_EQ(new_lines(),
+              (Lines{"wc qpn=5 wr_id=8 status=SUCCESS opcode=RECV byte_len=5 queue=recv",
+                     "wc qpn=5 wr_id=8 status=SUCCESS opcode=SEND byte_len=5 "
+                     "queue=send"}));
 }
 
 TEST_F(TracedState, no_completion_is_logged_while_the_library_itself_polls_or_none_is_wanted) {
@@ -240,7 +242,7 @@ TEST_F(TracedState, no_completion_is_logged_while_the_library_itself_polls_or_no
     interpose::trace_only(0);
     polls(completion(8, IBV_WC_SUCCESS), provider_.cq);
     interpose::trace_only(UINT32_MAX);
-    EXPECT_EQ(logged(), Lines{});
+    EXPECT_EQ(new_lines(), Lines{});
 }
 
 TEST_F(TracedState, a_queue_pair_that_could_not_be_destroyed_is_traced_again) {
@@ -255,8 +257,8 @@ TEST_F(TracedState, a_queue_pair_that_could_not_be_destroyed_is_traced_again) {
     post(detached->receives, 3, true);
     EXPECT_EQ(detached->sends.complete(1, true), 0);
     interpose::bury(interpose::detach(&provider_.qp.qp_base));
-    EXPECT_EQ(logged(), Lines{"destroyed what=qp qpn=48 sends_posted=2 sends_outstanding=1 "
-                              "receives_posted=1 receives_outstanding=1"});
+    EXPECT_EQ(new_lines(), Lines{"destroyed what=qp qpn=48 sends_posted=2 sends_outstanding=1 "
+                                 "receives_posted=1 receives_outstanding=1"});
 }
 
 TEST_F(TracedState, only_the_wanted_categories_are_logged_and_failures_always) {
@@ -268,8 +270,8 @@ TEST_F(TracedState, only_the_wanted_categories_are_logged_and_failures_always) {
     ibv_req_notify_cq(&provider_.cq, 0);
     provider_.refusal = EPERM;
     ibv_alloc_mw(&provider_.pd, IBV_MW_TYPE_1);
-    EXPECT_EQ(logged(), (Lines{"req_notify cq=4 solicited_only=false",
-                               "failed call=ibv_alloc_mw error=EPERM"}));
+    EXPECT_EQ(new_lines(), (Lines{"req_notify cq=4 solicited_only=false",
+                                  "failed call=ibv_alloc_mw error=EPERM"}));
     EXPECT_TRUE(interpose::is_tracing());
 }
 
