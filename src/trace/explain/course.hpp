@@ -181,6 +181,7 @@ class Walk {
     // course.cpp
     void see_damaged(const Seen& seen);
     void ask(const Seen& request);
+    static bool requires_response(const Seen& request);
     void pass(const Seen& request, std::uint32_t width);
     void come_again(const Seen& request, std::uint32_t width);
     bool follows(const Seen& request, const Seen& last) const;
@@ -192,14 +193,15 @@ class Walk {
     const Seen* answered_read(const Seen& again) const;
     static bool is_asked_for_again(const Seen& request, const Sent& sent);
     void judge(const Seen& request, const Sent& sent);
-    void follow_data(const Seen& seen);
     void note(Episode episode);
+    // course_responses.cpp
     void take(const Seen& response);
     void note_rnr_nak(const Seen& nak);
-    std::span<Episode> newest_episodes();
     void count_answer(const Seen& response);
-    void note_second_answer(wire::Psn psn);
     void cover(wire::Psn psn, const Seen& response);
+    void note_second_answer(wire::Psn psn);
+    void follow_data(const Seen& seen);
+    std::span<Episode> newest_episodes();
     // course_end.cpp
     void limit_episodes(std::size_t most);
     void settle(Episode& episode) const;

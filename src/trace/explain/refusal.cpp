@@ -1,4 +1,4 @@
-// Why the responder refused an access to its memory.
+// Why the responder refused an access to its memory, by its log. Without: refusal_without_log.cpp.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -29,7 +29,7 @@ class Access {
                   (case_.whole.logs.is_gapless(role) && region_of(role) != nullptr)))
             by_log(role);
         else
-            as_told();
+            explain_without_log(case_, request_, causes_);
     }
 
   private:
@@ -65,7 +65,7 @@ class Access {
     void by_log(const std::string& role) {
         const Region* region = region_of(role);
         // The log has no rkey that a program derived, as for a memory window (ibv_inc_rkey(3)).
-        if (region == nullptr && as_accepted_before())
+        if (region == nullptr && explain_as_accepted(case_, request_, causes_))
             return;
         const std::vector<Check> checks =
             region == nullptr
@@ -166,7 +166,8 @@ class Access {
     Check in_bounds(const Region& region) const {
         constexpr Code code = Code::OutOfBounds;
         if (!region.has(request_.va, request_.length))
-            return failed(code, bounds(region), {value(region.role, region.text())});
+            return failed(code, bounds_text(case_, request_, region),
+                          {value(region.role, region.text())});
         return passed(code, fmt::format("{:#x} + {} B lies in {:#x} + {} B", request_.va,
                                         request_.length, region.va, region.length));
     }
@@ -190,51 +191,6 @@ class Access {
         return passed(code, fmt::format("the region and the queue pair have {}", request_.right));
     }
 
-    static std::string bytes(std::uint64_t count) {
-        return fmt::format("{} byte{}", count, count == 1 ? "" : "s");
-    }
-
-    std::string bounds(const Region& region) const {
-        constexpr std::uint64_t near = 1 << 20;
-        const std::uint64_t end = request_.va + request_.length;
-        const std::uint64_t region_end = region.va + region.length;
-        if (request_.va >= region.va && end > region_end && end - region_end <= near)
-            return fmt::format("the access ends {} past the end of the region.",
-                               bytes(end - region_end));
-        if (request_.va < region.va && region.va - request_.va <= near)
-            return fmt::format("the access begins {} before the region.",
-                               bytes(region.va - request_.va));
-        return "the access is outside of the region." + origin_of_address(region);
-    }
-
-    // What the address could be instead.
-    std::string origin_of_address(const Region& region) const {
-        constexpr std::uint64_t low = UINT32_MAX;
-        const std::uint64_t va = request_.va;
-        const auto fits = [&](std::uint64_t address) {
-            return region.has(address, request_.length);
-        };
-        if (fits(__builtin_bswap64(va)))
-            return fmt::format(" In the other byte order, {:#x} lies in it.", va);
-        if (fits((region.va & ~low) | (va & low)))
-            return fmt::format(" The low 32 bits of {:#x} are right, the high 32 bits are not.",
-                               va);
-        if (const Region* own = own_region_at(va))
-            return fmt::format(" {:#x} is an address of {}: {:#x} + {} B.", va,
-                               spoken(case_.direction.from), own->va, own->length);
-        if (va < region.length && request_.length <= region.length - va)
-            return fmt::format(" {:#x} is an offset; the request needs an address.", va);
-        return {};
-    }
-
-    const Region* own_region_at(std::uint64_t va) const {
-        const auto& all = case_.whole.logs.regions();
-        const auto found = std::ranges::find_if(all, [&](const Region& region) {
-            return region.role == case_.direction.requester_role && region.has(va, 1);
-        });
-        return found == all.end() ? nullptr : &*found;
-    }
-
     // What the rkey could be instead.
     std::string origin_of_rkey(const std::vector<const Region*>& all) const {
         const std::uint32_t swapped = __builtin_bswap32(request_.rkey);
@@ -247,109 +203,6 @@ class Access {
             }))
             return fmt::format(" It is the rkey of a region of {}.", spoken(from));
         return {};
-    }
-
-    // Without the responder's log: uses what the requester was told about the memory.
-    void as_told() {
-        std::vector<const Told*> told;
-        for (const Told& one : case_.whole.logs.told())
-            if (one.role == case_.direction.requester_role)
-                told.push_back(&one);
-        const auto same = std::ranges::find_if(
-            told, [this](const Told* one) { return one->rkey == request_.rkey; });
-        if (!told.empty() && same == told.end()) {
-            Cause& cause = add(Code::WrongRkey, Certainty::Likely,
-                               fmt::format("rkey {:#010x} is not one of those that {} received.",
-                                           request_.rkey, spoken(case_.direction.from)));
-            cause.add(
-                value(told.back()->role, fmt::format("received rkey {:#010x}", told.back()->rkey)));
-            return;
-        }
-        if (same != told.end()) {
-            Region region;
-            region.va = (*same)->va;
-            region.length = (*same)->length;
-            if (!region.has(request_.va, request_.length)) {
-                Cause& cause = add(Code::OutOfBounds, Certainty::Likely, bounds(region));
-                cause.add(value((*same)->role, fmt::format("received memory {:#x} + {} B",
-                                                           region.va, region.length)));
-                return;
-            }
-        }
-        if (as_accepted_before())
-            return;
-        add(Code::RemoteAccess, Certainty::Certain,
-            "the responder refused the access to its memory. Only its run log shows which of rkey, "
-            "bounds, rights, registration and protection domain is wrong" +
-                lack_of_log() + ".");
-    }
-
-    // Why the responder's log does not show it.
-    std::string lack_of_log() const {
-        const std::string& role = case_.direction.responder_role;
-        const Logs& logs = case_.whole.logs;
-        return role.empty() || logs.is_whole(role)
-                   ? std::string()
-                   : fmt::format(", and the log of {} lacks {}", spoken(role),
-                                 logs.is_gapless(role) ? "its beginning" : "events");
-    }
-
-    // Without the region: the accesses with the same rkey that the responder executed before.
-    bool as_accepted_before() {
-        if (request_.packet == nullptr)
-            return as_completed_before();
-        const Seen* same = nullptr;       // the same bytes, in the same way
-        const Seen* otherwise = nullptr;  // the same bytes, in another way
-        std::uint64_t end = 0;            // of what was accepted
-        for (const Seen* one : case_.direction.requests) {
-            if (one->frame >= request_.packet->frame ||
-                distance(one->psn, request_.packet->psn) <= 0 || one->rkey != request_.rkey ||
-                right_of(*one).empty())
-                continue;
-            end = std::max(end, one->va + one->dmalen);
-            if (one->va > request_.va || one->va + one->dmalen < request_.va + request_.length)
-                continue;
-            (right_of(*one) == request_.right ? same : otherwise) = one;
-        }
-        const Seen* known = same != nullptr ? same : otherwise;
-        if (known != nullptr) {
-            Cause& cause = add(
-                same != nullptr ? Code::Deregistered : Code::MissingAccessRight, Certainty::Likely,
-                same != nullptr
-                    ? "the responder executed such an access to the same bytes before: the "
-                      "region has been deregistered or invalidated since."
-                    : fmt::format("the responder executed another access to the same bytes "
-                                  "before: its rkey and bounds are right, and {} is missing.",
-                                  request_.right));
-            cause.evidence.insert(cause.evidence.begin(), evidence(*known));
-            return true;
-        }
-        if (end == 0 || end >= request_.va + request_.length)
-            return false;
-        add(Code::OutOfBounds, Certainty::Possible,
-            fmt::format("the responder executed accesses with this rkey before, up to {:#x}; this "
-                        "one ends at {:#x}: probably behind the region.",
-                        end, request_.va + request_.length));
-        return true;
-    }
-
-    // The same by the requester's log.
-    bool as_completed_before() {
-        const LoggedQueuePair* requester = case_.direction.requester;
-        if (requester == nullptr || !case_.whole.logs.is_whole(requester->role))
-            return false;
-        const auto same = std::ranges::find_if(requester->posts, [this](const Post& post) {
-            return post.is_done && post.done_ns < request_.refused_ns &&
-                   post.rkey == request_.rkey && post.remote_va <= request_.va &&
-                   post.remote_va + post.length >= request_.va + request_.length;
-        });
-        if (same == requester->posts.end())
-            return false;
-        add(Code::Deregistered, Certainty::Likely,
-            "a request for the same bytes with this rkey completed before: the region has been "
-            "deregistered or invalidated since.")
-            .add(evidence(*requester, *same));
-        return true;
     }
 
     static std::vector<Evidence> list(const std::vector<const Region*>& all) {
@@ -368,6 +221,63 @@ class Access {
     Causes& causes_;
 };
 
+// How an access is outside of a region.
+class Bounds {
+  public:
+    Bounds(const Case& one, const RefusedRequest& request, const Region& region)
+        : case_(one), request_(request), region_(region) {}
+
+    std::string text() const {
+        constexpr std::uint64_t near = 1 << 20;
+        const std::uint64_t end = request_.va + request_.length;
+        const std::uint64_t region_end = region_.va + region_.length;
+        if (request_.va >= region_.va && end > region_end && end - region_end <= near)
+            return fmt::format("the access ends {} past the end of the region.",
+                               bytes(end - region_end));
+        if (request_.va < region_.va && region_.va - request_.va <= near)
+            return fmt::format("the access begins {} before the region.",
+                               bytes(region_.va - request_.va));
+        return "the access is outside of the region." + origin();
+    }
+
+  private:
+    static std::string bytes(std::uint64_t count) {
+        return fmt::format("{} byte{}", count, count == 1 ? "" : "s");
+    }
+
+    // What the address could be instead.
+    std::string origin() const {
+        constexpr std::uint64_t low = UINT32_MAX;
+        const std::uint64_t va = request_.va;
+        const auto fits = [&](std::uint64_t address) {
+            return region_.has(address, request_.length);
+        };
+        if (fits(__builtin_bswap64(va)))
+            return fmt::format(" In the other byte order, {:#x} lies in it.", va);
+        if (fits((region_.va & ~low) | (va & low)))
+            return fmt::format(" The low 32 bits of {:#x} are right, the high 32 bits are not.",
+                               va);
+        if (const Region* own = own_region_at(va))
+            return fmt::format(" {:#x} is an address of {}: {:#x} + {} B.", va,
+                               spoken(case_.direction.from), own->va, own->length);
+        if (va < region_.length && request_.length <= region_.length - va)
+            return fmt::format(" {:#x} is an offset; the request needs an address.", va);
+        return {};
+    }
+
+    const Region* own_region_at(std::uint64_t va) const {
+        const auto& all = case_.whole.logs.regions();
+        const auto found = std::ranges::find_if(all, [&](const Region& region) {
+            return region.role == case_.direction.requester_role && region.has(va, 1);
+        });
+        return found == all.end() ? nullptr : &*found;
+    }
+
+    const Case& case_;
+    const RefusedRequest& request_;
+    const Region& region_;
+};
+
 }  // namespace
 
 void explain_refusal(const Case& one, Causes& causes) {
@@ -378,6 +288,10 @@ void explain_refusal(const Case& one, Causes& causes) {
         Access(one, *request, causes).explain();
     else
         explain_not_executed(one, *request, causes);
+}
+
+std::string bounds_text(const Case& one, const RefusedRequest& request, const Region& region) {
+    return Bounds(one, request, region).text();
 }
 
 }  // namespace explain

@@ -44,6 +44,13 @@ void add_forbidden(const Case& one, const RefusedRequest& request, Causes& cause
 /// Its text, and the queue pair's rights.
 std::string forbidden_text(const LoggedQueuePair& responder, const RefusedRequest& request);
 Evidence access_of(const LoggedQueuePair& responder);
+/// How the access is outside of the region: "the access begins 8 bytes before the region."
+std::string bounds_text(const Case& one, const RefusedRequest& request, const Region& region);
+/// NAK Remote Access Error, without the responder's log. Part of explain_refusal().
+void explain_without_log(const Case& one, const RefusedRequest& request, Causes& causes);
+/// The same by the accesses with this rkey that the responder executed before. Returns whether they
+/// show a cause.
+bool explain_as_accepted(const Case& one, const RefusedRequest& request, Causes& causes);
 /// NAK Invalid Request or Remote Operational Error. Part of explain_refusal().
 void explain_not_executed(const Case& one, const RefusedRequest& request, Causes& causes);
 
