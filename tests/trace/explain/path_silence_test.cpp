@@ -253,6 +253,17 @@ TEST_F(PathOf, a_capture_of_one_direction_takes_three_requests) {
     EXPECT_EQ(answered(), "one-sided-capture likely");
 }
 
+// An atomic operation has a response, also if it does not ask for an acknowledgement.
+TEST_F(PathOf, a_capture_of_one_direction_with_atomic_operations) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 103; ++psn) {
+        auto made = packet(to_server, opcode::fetch_add, psn);
+        made.atomic_eth = wire::AtomicEth{.va = 0x1000, .rkey = 1, .swapdt = 1, .cmpdt = 0};
+        add(made);
+    }
+    EXPECT_EQ(answered(), "one-sided-capture likely");
+}
+
 TEST_F(PathOf, a_capture_of_the_answers_alone) {
     for (std::uint32_t psn = 100; psn < 110; ++psn)
         ack(psn);
