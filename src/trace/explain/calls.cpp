@@ -79,10 +79,11 @@ constexpr auto meanings = std::to_array<Meaning>({
 
 Cause& add_failed(Causes& causes, const runlog::Event& event, Certainty certainty,
                   std::string_view reason) {
+    const std::string_view error = event[key::error];
     Cause& cause = add_fatal(
         causes, Code::CallFailed, certainty,
-        fmt::format("the call {} of {} failed with {}{}{}.", event[key::call], spoken(event.role),
-                    event[key::error], reason.empty() ? "" : ": ", reason),
+        fmt::format("the call {} of {} failed{}{}{}{}.", event[key::call], spoken(event.role),
+                    error.empty() ? "" : " with ", error, reason.empty() ? "" : ": ", reason),
         event.role);
     cause.add(evidence(event));
     return cause;

@@ -285,4 +285,11 @@ TEST_F(FailedCall, is_the_reason_why_the_peer_is_not_ready) {
     EXPECT_EQ(last_.causes.size(), 1U);
 }
 
+TEST_F(FailedCall, has_no_error_that_the_log_does_not_have) {
+    connect();
+    fails("ibv_reg_mr", R"("len":8)");
+    EXPECT_EQ(answered(), "call-failed certain");
+    EXPECT_EQ(first().text, "the call ibv_reg_mr of the client failed.");
+}
+
 }  // namespace explain_test
