@@ -1,5 +1,7 @@
 // rocecap explain: why did this connection fail, or why was it slow?
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +44,20 @@ std::vector<std::string> take_link_logs(timeline::TraceFiles& files) {
     return paths;
 }
 
+// "25 seconds", "3 hours": at least two of the unit.
+std::string time_between(std::int64_t ns) {
+    struct Unit {
+        const char* name;
+        std::int64_t ns;
+    };
+    constexpr std::int64_t second = 1'000'000'000;
+    for (const Unit& unit : {Unit{"days", 86'400 * second}, Unit{"hours", 3'600 * second},
+                             Unit{"minutes", 60 * second}})
+        if (ns >= 2 * unit.ns)
+            return fmt::format("{} {}", ns / unit.ns, unit.name);
+    return fmt::format("{} seconds", ns / second);
+}
+
 class Explain {
   public:
     explicit Explain(const ExplainOptions& options) : Explain(options, files_of(options.trace)) {}
@@ -53,7 +69,10 @@ class Explain {
         print_note(copies_.text());
         copies_.warn("--interface chooses one of the two");
         check_capture(files_, packets_, roce_, input_.left_out());
-        return explainer_.explanation();
+        explain::Explanation explanation = explainer_.explanation();
+        if (!files_.is_run_dir && !explanation.other_runs.empty())
+            reject(explanation.other_runs.front());
+        return explanation;
     }
 
     render::ExplainContext context() const { return context_; }
@@ -101,6 +120,17 @@ class Explain {
                 fmt::format("--at: '{}' is not an IPv4 or IPv6 address.", options_.at));
         explainer_.captured_at(*host);
         is_placed_ = true;
+    }
+
+    [[noreturn]] void reject(const explain::OtherRun& other) const {
+        const auto log = std::ranges::find_if(
+            files_.logs, [&](const timeline::LogFile& one) { return one.has(other.role); });
+        throw util::Error(fmt::format(
+            "'{}' is of another run than the capture: it {} {} it, and the capture has no packet "
+            "of its queue pairs. Give the logs of the same run, or none.",
+            log == files_.logs.end() ? other.role : log->path(),
+            other.ahead_ns < 0 ? "begins" : "ends",
+            time_between(std::abs(other.ahead_ns)) + (other.ahead_ns < 0 ? " after" : " before")));
     }
 
     void read() {

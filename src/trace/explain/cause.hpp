@@ -125,6 +125,13 @@ struct ClockOffset {
     std::int64_t offset_ns = 0;  ///< to be added to its times to get the capture's
 };
 
+/// A role whose log is of another run: it was written before the capture or after it, and none of its
+/// packets is in the capture.
+struct OtherRun {
+    std::string role;
+    std::int64_t ahead_ns = 0;  ///< from the log to the capture; negative: the log is the later one
+};
+
 struct Explanation {
     /// Something failed: a request completed with an error, the peer refused one, a connection was
     /// not established, or a requester gave up.
@@ -133,9 +140,10 @@ struct Explanation {
     std::vector<Evidence> signs;
     /// The most probable one first.
     std::vector<Cause> causes;
-    std::vector<ClockOffset> clocks;  ///< by role; the evidence has the times of the logs
-    std::uint64_t packets = 0;        ///< of the capture, RoCE only
-    std::uint64_t connections = 0;    ///< of reliable transports, as far as visible in packets
+    std::vector<ClockOffset> clocks;   ///< by role; the evidence has the times of the logs
+    std::vector<OtherRun> other_runs;  ///< then the causes are not those of the capture
+    std::uint64_t packets = 0;         ///< of the capture, RoCE only
+    std::uint64_t connections = 0;     ///< of reliable transports, as far as visible in packets
 };
 
 }  // namespace explain

@@ -46,7 +46,7 @@ void bound_responder(const Direction& direction, ClockBounds& bounds) {
 
 }  // namespace
 
-std::map<std::string, std::int64_t> clock_offsets(const Directions& directions) {
+Offsets clock_offsets(const Directions& directions) {
     constexpr std::int64_t doubt_ns = 20'000'000;  // the path delays packets
     std::map<std::string, ClockBounds> bounds;
     for (const Direction& direction : directions) {
@@ -57,7 +57,7 @@ std::map<std::string, std::int64_t> clock_offsets(const Directions& directions) 
         if (direction.responder != nullptr)
             bound_responder(direction, bounds[direction.responder->role]);
     }
-    std::map<std::string, std::int64_t> offsets;
+    Offsets offsets;
     for (const auto& [role, of_role] : bounds)
         if (of_role.contradiction() <= doubt_ns && std::abs(of_role.smallest()) > doubt_ns)
             offsets.emplace(role, of_role.smallest());

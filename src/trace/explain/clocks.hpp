@@ -16,6 +16,7 @@ inline constexpr std::int64_t usual_clock_error_ns = 200'000'000;
 /// By role, what to add to its times to get the capture's, in nanoseconds. Without the roles whose
 /// packets and events fit together as they are, within 20 ms, or with no offset: a clock was set, or
 /// packets are forged.
-std::map<std::string, std::int64_t> clock_offsets(const Directions& directions);
+using Offsets = std::map<std::string, std::int64_t>;
+Offsets clock_offsets(const Directions& directions);
 
 }  // namespace explain

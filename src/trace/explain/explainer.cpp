@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "trace/explain/clocks.hpp"
+#include "trace/explain/other_runs.hpp"
 #include "trace/explain/rules.hpp"
 
 namespace explain {
@@ -232,7 +233,10 @@ Explanation Explainer::explanation() {
     tracker_.finish();
     traffic_.settle(tracker_);
     const Directions directions = directions_of(traffic_, logs_);
-    const auto offsets = clock_offsets(directions);
+    Explanation out;
+    const Offsets offsets = clock_offsets(directions);
+    if (has_capture_)
+        out.other_runs = other_runs(directions, logs_, offsets, period_);
     for (const auto& [role, offset] : offsets)
         logs_.shift(role, offset);
     const Progress progress(logs_);
@@ -248,7 +252,6 @@ Explanation Explainer::explanation() {
         courses.push_back(walk.finish(direction));
     }
 
-    Explanation out;
     out.packets = traffic_.packets();
     Signs(logs_, traffic_, directions, progress, courses, out);
     Causes causes;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 
@@ -41,6 +42,7 @@ class Explainer {
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
              std::size_t wire_length, util::Bytes bytes) {
         has_capture_ = true;
+        period_.add(t_ns);
         const std::uint64_t stream =
             tracker_.add(std::chrono::nanoseconds(t_ns), packet, wire_length);
         traffic_.add(frame, t_ns, packet, stream, bytes);
@@ -63,6 +65,7 @@ class Explainer {
     conformance::Checker checker_{tracker_};
     std::optional<flow::Host> place_;
     bool has_capture_ = false;
+    Period period_;                                  // of the packets
     std::unordered_map<std::uint64_t, Walk> walks_;  // by the number of the requests' stream
     std::size_t most_, next_;                        // packets; the next time to forget some
 };

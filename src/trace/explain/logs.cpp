@@ -185,16 +185,16 @@ void Logs::shift(const std::string& role, std::int64_t by) {
         for (auto* time : {&queue.armed_ns, &queue.event_ns})
             if (*time && key.first == role)
                 **time += by;
-    if (const auto end = ends_.find(role); end != ends_.end())
-        end->second += by;
+    if (const auto period = periods_.find(role); period != periods_.end())
+        for (std::int64_t* time : {&period->second.begin_ns, &period->second.end_ns})
+            *time += by;
 }
 
 void Logs::learn(const Event& event) {
     if (event.is("driver"))
         return learn_driver(event);
     collectives_.learn(event);
-    std::int64_t& end = ends_.try_emplace(event.role, event.t_ns).first->second;
-    end = std::max(end, event.t_ns);
+    periods_[event.role].add(event.t_ns);
     if (LoggedQueuePair* pair = pairs_.learn(event)) {
         pair->take(event);
         if (event.is("post_send"))
@@ -293,7 +293,8 @@ Event Logs::with_state(Event event) const {
 
 std::string Logs::role_at(const flow::Host& host) const {
     const auto found = hosts_.find(host);
-    return found == hosts_.end() || !ends_.contains(found->second) ? std::string() : found->second;
+    return found == hosts_.end() || !periods_.contains(found->second) ? std::string()
+                                                                      : found->second;
 }
 
 const LoggedQueuePair* Logs::pair_at(const Event& event) const {

@@ -2,8 +2,10 @@
 // memory regions, and failed calls.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -94,6 +96,17 @@ struct LoggedQueuePair : logged::QueuePair {
     std::deque<runlog::Sges> receives_;  // outstanding
 };
 
+/// From the first to the last time, in nanoseconds since 1970.
+struct Period {
+    std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+
+    void add(std::int64_t t_ns) {
+        begin_ns = std::min(begin_ns, t_ns);
+        end_ns = std::max(end_ns, t_ns);
+    }
+};
+
 using logged::Collective;
 using logged::Region;
 using logged::Told;
@@ -111,7 +124,7 @@ class Logs {
     /// Sets the exit status of a role's program.
     void ended(const std::string& role, std::uint64_t status) { statuses_[role] = status; }
 
-    bool empty() const { return ends_.empty(); }
+    bool empty() const { return periods_.empty(); }
     /// The role whose log has this host's queue pairs; empty: no log has them.
     std::string role_at(const flow::Host& host) const;
     bool knows(const flow::Host& host) const { return hosts_.contains(host); }
@@ -154,10 +167,12 @@ class Logs {
     /// By role, only those that were set.
     const std::map<std::string, std::uint64_t>& statuses() const { return statuses_; }
     const logged::Devices& devices() const { return pairs_.devices(); }
+    /// By role: the times of its events.
+    const std::map<std::string, Period>& periods() const { return periods_; }
     /// The time of a role's last event; 0: it has none.
     std::int64_t end_of(const std::string& role) const {
-        const auto found = ends_.find(role);
-        return found == ends_.end() ? 0 : found->second;
+        const auto found = periods_.find(role);
+        return found == periods_.end() ? 0 : found->second.end_ns;
     }
     struct CompletionQueue {
         std::uint64_t entries = 0;             ///< 0: unknown
@@ -197,7 +212,7 @@ class Logs {
     std::map<logged::Key, CompletionQueue> cqs_;
     std::map<logged::Key, flow::Host> handles_;              // address handles
     std::map<logged::Key, std::uint64_t> longest_receives_;  // by shared receive queue
-    std::map<std::string, std::int64_t> ends_;               // by role: its last event's time
+    std::map<std::string, Period> periods_;                  // by role
     logged::Beginnings beginnings_;
     // Roles whose logs lack dropped events, and their beginning.
     std::set<std::string> torn_, late_;

@@ -28,10 +28,8 @@ std::optional<runlog::Event> LogFile::next() {
         event = std::move(ahead_.front());
         ahead_.pop_front();
     }
-    if (event) {
-        const auto named = names_.find(event->role);
-        event->role = named == names_.end() ? role_ : named->second;
-    }
+    if (event)
+        event->role = name_of(event->role);
     return event;
 }
 

@@ -1,6 +1,7 @@
 // A run log of a trace, which may still grow. Each of its events is parsed once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -28,6 +29,12 @@ class LogFile {
     /// Gives one of these roles a name of its own. Several logs may have the same role.
     void rename(const std::string& role, const std::string& name) { names_[role] = name; }
 
+    /// Whether next() returns events of the role with this name.
+    bool has(const std::string& name) const {
+        return std::ranges::any_of(roles_,
+                                   [&](const std::string& role) { return name_of(role) == name; });
+    }
+
     /// The next event, with its role's name; nullopt if there is none yet.
     std::optional<runlog::Event> next();
 
@@ -39,6 +46,10 @@ class LogFile {
 
   private:
     std::optional<runlog::Event> parse();
+    const std::string& name_of(const std::string& role) const {
+        const auto named = names_.find(role);
+        return named == names_.end() ? role_ : named->second;
+    }
 
     std::string path_;
     std::string role_;

@@ -137,6 +137,23 @@ TEST(TraceArguments, an_empty_log_and_one_of_another_run_are_warnings) {
     EXPECT_TRUE(has(outcome.out, "← client wr 7, 1 of 2")) << outcome.out;
 }
 
+// Causes from the packets of one run and the requests of another one would all be wrong.
+TEST(TraceArguments, explain_rejects_a_log_of_another_run_at_another_time) {
+    const Written run("trace_other_time");
+    const std::string log = new_log(
+        run, "other.jsonl",
+        R"({"t_ns":7300000000000,"role":"peer","event":"qp_state","qpn":18,"state":"RTS","sq_psn":9})"
+        "\n");
+    const auto outcome =
+        rocecap(support::Argv{"explain", run.wire(), "--log", log} + run.both_logs());
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "rocecap: '" + log +
+                               "' is of another run than the capture: it begins 2 hours after it, "
+                               "and the capture has no packet of its queue pairs. Give the logs of "
+                               "the same run, or none.\n");
+}
+
 // A file and a run's directory; output goes to files where the command has no other.
 TEST(TraceArguments, a_cut_capture_has_results_and_status_2_with_every_command) {
     const Written run("trace_cut");

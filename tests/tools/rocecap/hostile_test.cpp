@@ -81,7 +81,9 @@ TEST_P(Hostile, four_times_the_packets_take_about_four_times_as_long) {
 // A log of a server with so many objects or calls, one event per line.
 class HostileLog {
   public:
-    explicit HostileLog(const support::TempPath& path) : file_(path.str()) {}
+    /// `begin_ns`: the time of its first line.
+    HostileLog(const support::TempPath& path, std::int64_t begin_ns)
+        : file_(path.str()), begin_ns_(begin_ns) {}
 
     void write(std::string_view kind, std::uint32_t count) {
         add(R"("event":"device","device":"rxe0","gid_index":1,"gid":"::ffff:192.0.2.1")");
@@ -111,8 +113,7 @@ class HostileLog {
   private:
     template <typename... Values>
     void add(fmt::format_string<const Values&...> rest, const Values&... values) {
-        file_ << fmt::format(R"({{"t_ns":{},"role":"server",{}}})",
-                             1'795'701'669'000'000'000 + ++lines_ * 1000,
+        file_ << fmt::format(R"({{"t_ns":{},"role":"server",{}}})", begin_ns_ + ++lines_ * 1000,
                              fmt::format(rest, values...))
               << '\n';
     }
@@ -132,6 +133,7 @@ class HostileLog {
     }
 
     std::ofstream file_;
+    std::int64_t begin_ns_;
     std::int64_t lines_ = 0;
 };
 
@@ -140,9 +142,10 @@ class HostileLogs : public testing::TestWithParam<const char*> {};
 TEST_P(HostileLogs, four_times_as_long_take_about_four_times_as_long) {
     constexpr std::uint32_t count = 2'000;
     const support::TempPath few("few.jsonl"), many("many.jsonl"), page("hostile.html");
-    HostileLog(few).write(GetParam(), count);
-    HostileLog(many).write(GetParam(), 4 * count);
     const std::string capture = "captures/samples/02_cm_send_recv/annotated.pcapng";
+    const std::int64_t begin_ns = capture::FileSource(capture).next().value().time.count();
+    HostileLog(few, begin_ns).write(GetParam(), count);
+    HostileLog(many, begin_ns).write(GetParam(), 4 * count);
     for (const support::Argv& command :
          {support::Argv{"flows"}, support::Argv{"explain"}, support::Argv{"psns"},
           support::Argv{"report", "-o", page.str()}}) {
