@@ -1,5 +1,5 @@
 // Runs rocecap live on the loopback interface, and sends packets to it. Skips the test if capturing
-// is not allowed.
+// is not allowed. Other tests may run at the same time, and send packets of their own.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/own_network.hpp"
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
@@ -64,6 +65,7 @@ class LiveCommand : public testing::Test {
         return lines(tshark.out);
     }
 
+    support::OwnNetwork network_;
     support::TempPath temp_{"live.pcapng"};
     std::string path_ = temp_.str();
 };
