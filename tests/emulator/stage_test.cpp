@@ -91,6 +91,13 @@ TEST(Stage, drops_the_packet_that_was_chosen_and_no_other) {
     EXPECT_EQ(link.events[0].text, "drop the 2nd packet from client");
 }
 
+TEST(Stage, drops_only_what_goes_to_the_host_of_the_rule) {
+    Link link({"drop the 1st packet to server"});
+    link.send(1, server);
+    link.send({2, 3});
+    EXPECT_EQ(link.left(), (Psns{1, 3}));
+}
+
 TEST(Stage, counts_what_the_expression_leaves) {
     Link link({"drop packets 1 to 2 where bth.psn in 4..6"});
     link.send({1, 2, 3, 4, 5, 6, 7});

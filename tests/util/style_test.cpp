@@ -52,6 +52,7 @@ TEST(Wrapped, breaks_at_spaces_before_the_width_is_exceeded) {
     EXPECT_EQ(util::wrapped("ab cd ef", 7, 0), "ab cd\nef");
     EXPECT_EQ(util::wrapped("ab cd ef", 5, 2), "ab cd\n  ef");
     EXPECT_EQ(util::wrapped("abcdefgh ij", 5, 0), "abcdefgh\nij");
+    EXPECT_EQ(util::wrapped("a bcdefgh", 5, 0), "a\nbcdefgh");
     EXPECT_EQ(util::wrapped("ab cd ef", 3, 3), "ab cd ef") << "no room beside the indent";
     EXPECT_EQ(util::wrapped("abcd ef gh", 6, 3), "abcd\n   ef\n   gh");
     EXPECT_EQ(util::wrapped("ab cd ef", 4, 2), "ab\n  cd\n  ef")

@@ -69,6 +69,20 @@ INSTANTIATE_TEST_SUITE_P(All, LinkRecordThat,
                                          Other{"drop", "server", "client", 0x22},
                                          Other{"duplicate", "server", "client", 0x21}));
 
+TEST_F(LinkRecord, of_responses_needs_no_log_of_the_requester) {
+    for (explain::Explainer* one : {&explainer_, &forgetful_}) {
+        one->place("client", *flow::host_of_gid(gid(2)));
+        one->place("server", *flow::host_of_gid(gid(1)));
+    }
+    for (int copy = 0; copy < 8; ++copy) {
+        send(100);
+        ack(100);
+        acts("drop", "server", "client", 0x21);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "acks-lost certain");
+}
+
 TEST_F(LinkRecord, counts_both_directions_of_a_rule) {
     connect();
     send(100);

@@ -103,6 +103,19 @@ large-packets-lost likely, fatal
 )");
 }
 
+TEST_F(LostRequest, that_is_as_large_as_one_that_arrived_and_has_no_completion) {
+    connect();
+    posts_send(100, 8);
+    send(100);
+    ack(100);
+    completes("SUCCESS");
+    posts_send(101, 8);
+    wait(2'000 * ms);
+    send(99);
+    log("client", R"("event":"note","text":"end")");
+    EXPECT_EQ(answered(), "path-broken likely");
+}
+
 // {opcode, bytes, bytes of a request that arrived, expected}. The path MTU is 1024.
 class LostRequestOf
     : public LostRequest,
