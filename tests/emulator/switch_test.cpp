@@ -2,147 +2,18 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <poll.h>
-#include <sys/socket.h>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "capture/file_source.hpp"
-#include "emulator/control.hpp"
-#include "emulator/frames.hpp"
-#include "emulator/unix_socket.hpp"
+#include "emulator/link_switch.hpp"
 #include "support/error_text.hpp"
-#include "support/temp_path.hpp"
 
-namespace {
+namespace switch_test {
 
-using namespace std::chrono_literals;
-using namespace emulator;
-using namespace emulator_test;
-
-// Simulates a host's QEMU: listens on a socket, and sends and receives length-prefixed frames.
-class Host {
-  public:
-    Host(const std::string& path, unsigned number)
-        : number_(number), listener_(listen_unix(path)) {}
-
-    void accept() {
-        ASSERT_TRUE(readable(listener_.get(), 5s));
-        fd_ = util::Fd(::accept(listener_.get(), nullptr, nullptr));
-        ASSERT_TRUE(fd_);
-    }
-    void leave() { fd_.reset(); }
-
-    /// Returns the frame with this host as source and host `to` as destination; 255: broadcast.
-    Bytes frame(unsigned to, Bytes frame) const {
-        std::fill_n(frame.begin(), 12, std::byte{0});
-        frame[5] = static_cast<std::byte>(to);
-        frame[11] = static_cast<std::byte>(number_);
-        if (to == 255)
-            std::fill_n(frame.begin(), 6, std::byte{0xff});
-        return frame;
-    }
-    /// Returns false if the socket is full.
-    bool send(const Bytes& frame) {
-        Bytes bytes(4 + frame.size());
-        util::put_be32<0>(std::span(bytes).first<4>(), static_cast<std::uint32_t>(frame.size()));
-        std::ranges::copy(frame, bytes.begin() + 4);
-        return send_bytes(bytes);
-    }
-    bool send_bytes(const Bytes& bytes) {
-        std::size_t sent = 0;
-        while (sent < bytes.size()) {
-            const ssize_t count = ::send(fd_.get(), bytes.data() + sent, bytes.size() - sent,
-                                         MSG_NOSIGNAL | (sent == 0 ? MSG_DONTWAIT : 0));
-            if (count < 0)
-                return false;
-            sent += static_cast<std::size_t>(count);
-        }
-        return true;
-    }
-    /// Returns the next frame; empty if none arrives in this time.
-    Bytes receive(std::chrono::milliseconds time = 5s) {
-        while (true) {
-            if (const auto frame = reader_.next())
-                return {frame->begin(), frame->end()};
-            if (!readable(fd_.get(), time))
-                return {};
-            const auto space = reader_.space();
-            const ssize_t count = recv(fd_.get(), space.data(), space.size(), 0);
-            if (count <= 0)
-                return {};
-            reader_.filled(static_cast<std::size_t>(count));
-        }
-    }
-
-  private:
-    static bool readable(int fd, std::chrono::milliseconds time) {
-        pollfd ready{fd, POLLIN, 0};
-        return poll(&ready, 1, static_cast<int>(time.count())) == 1;
-    }
-
-    unsigned number_;
-    util::Fd listener_;
-    util::Fd fd_;
-    FrameReader reader_;
-};
-
-class LinkSwitch : public testing::Test {
-  protected:
-    explicit LinkSwitch(unsigned hosts = 3) {
-        std::vector<Port> ports;
-        for (unsigned number = 0; number < hosts; ++number) {
-            const std::string path = dir_.str() + "/" + std::to_string(number);
-            hosts_.push_back(std::make_unique<Host>(path, number));
-            ports.emplace_back("h" + std::to_string(number), path);
-        }
-        link_ = std::make_unique<Switch>(std::move(ports), [](const std::string&) {});
-        control_ = std::make_unique<Control>(dir_.str() + "/control", *link_);
-        for (const auto& host : hosts_)
-            host->accept();
-        thread_ = std::thread([this] { link_->run(stop_); });
-    }
-    ~LinkSwitch() override {
-        stop();
-        control_.reset();
-    }
-    LinkSwitch(const LinkSwitch&) = delete;
-    LinkSwitch& operator=(const LinkSwitch&) = delete;
-    LinkSwitch(LinkSwitch&&) = delete;
-    LinkSwitch& operator=(LinkSwitch&&) = delete;
-
-    void stop() {
-        if (thread_.joinable()) {
-            // Sent to the thread, because its signalfd reads only signals that are pending for the
-            // thread or the process. The signal does not end the process, because it is blocked.
-            // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
-            pthread_kill(thread_.native_handle(), SIGTERM);
-            thread_.join();
-        }
-    }
-    nlohmann::json ask(const nlohmann::json& request) {
-        return nlohmann::json::parse(emulator::ask(dir_.str() + "/control", request.dump()));
-    }
-    std::uint64_t counter(unsigned host, const char* name) {
-        return ask({{"do", "status"}})["hosts"][host][name].get<std::uint64_t>();
-    }
-    Host& host(unsigned number) { return *hosts_.at(number); }
-
-    struct Dir {
-        Dir() { std::filesystem::create_directory(path.str()); }
-        std::string str() const { return path.str(); }
-        support::TempPath path{"link"};
-    };
-    Dir dir_;
-    util::StopSignal stop_;
-    std::vector<std::unique_ptr<Host>> hosts_;
-    std::unique_ptr<Switch> link_;
-    std::unique_ptr<Control> control_;
-    std::thread thread_;
-};
+using namespace link_switch;
 
 TEST_F(LinkSwitch, forgets_a_client_that_leaves_without_a_request) {
     const auto open_files = [] {
@@ -193,57 +64,6 @@ TEST_F(LinkSwitch, keeps_the_order_and_every_byte) {
     sender.join();
     EXPECT_EQ(counter(0, "frames_in"), frames);
     EXPECT_EQ(counter(1, "frames_out"), frames);
-}
-
-// A host that does not read blocks its senders: no frame is lost, and memory is bounded.
-TEST_F(LinkSwitch, waits_for_a_slow_host) {
-    host(1).send(host(1).frame(255, arp_frame()));
-    host(0).receive();
-    std::uint32_t sent = 0;
-    const auto send_until = [&](const std::function<bool()>& is_done) {
-        while (!is_done())
-            if (host(0).send(host(0).frame(1, roce_frame(sent % 0x1000000))))
-                ++sent;
-            else
-                std::this_thread::sleep_for(1ms);
-    };
-    const auto passed = [](auto time) {
-        return [until = std::chrono::steady_clock::now() + time] {
-            return std::chrono::steady_clock::now() >= until;
-        };
-    };
-    send_until([&, late = passed(30s), tries = 0U]() mutable {
-        // Ask seldom: it takes as long as hundreds of frames.
-        return ++tries % 100 == 0 && (late() || counter(1, "waiting") > Switch::backlog_limit);
-    });
-    send_until(passed(200ms));
-    EXPECT_GT(counter(1, "waiting"), Switch::backlog_limit);
-    EXPECT_LT(counter(1, "waiting"), 2 * Switch::backlog_limit);
-    for (std::uint32_t psn = 0; psn < sent; ++psn)
-        ASSERT_EQ(psn_of(host(1).receive()), psn);
-    EXPECT_EQ(counter(1, "undelivered"), 0U);
-}
-
-TEST_F(LinkSwitch, goes_on_without_a_host_that_goes_and_with_one_that_comes_back) {
-    host(1).leave();
-    const Bytes to_all = host(0).frame(255, arp_frame());
-    host(0).send(to_all);
-    EXPECT_EQ(host(2).receive(), to_all);
-    host(1).accept();
-    for (unsigned tries = 0; tries < 50; ++tries) {
-        host(0).send(to_all);
-        if (host(1).receive(100ms) == to_all)
-            return;
-    }
-    ADD_FAILURE() << "the host that came back gets nothing";
-}
-
-TEST_F(LinkSwitch, lets_go_of_a_host_that_sends_what_is_no_frame) {
-    host(1).send_bytes(Bytes(64, std::byte{0xee}));
-    host(1).accept();
-    const Bytes to_all = host(0).frame(255, arp_frame());
-    host(0).send(to_all);
-    EXPECT_EQ(host(2).receive(), to_all);
 }
 
 TEST_F(LinkSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
@@ -369,4 +189,4 @@ TEST(LinkControl, says_that_nobody_is_there) {
               "no link emulator responds at /nowhere/control: nothing listens there");
 }
 
-}  // namespace
+}  // namespace switch_test
