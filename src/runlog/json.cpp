@@ -1,6 +1,7 @@
 #include "util/json.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "runlog/event.hpp"
@@ -94,7 +95,7 @@ class EventReader {
 
     void take_member(std::optional<Value> value) {
         if (key_ == "t_ns")
-            t_ns_ = integer(value);
+            t_ns_ = time(value);
         else if (key_ == "role")
             role_ = text(std::move(value));
         else if (key_ == "event")
@@ -111,11 +112,15 @@ class EventReader {
             fields_.emplace_back(key_, *std::move(value));
     }
 
-    static std::optional<std::int64_t> integer(const std::optional<Value>& value) {
+    // A damaged log may have any number: differences of two times must not overflow, as in a capture.
+    static std::optional<std::int64_t> time(const std::optional<Value>& value) {
+        constexpr std::int64_t second = 1'000'000'000;
+        constexpr std::int64_t earliest = INT32_MIN * second, latest = UINT32_MAX * second;
         if (value && std::holds_alternative<std::int64_t>(*value))
-            return std::get<std::int64_t>(*value);
+            return std::clamp(std::get<std::int64_t>(*value), earliest, latest);
         if (value && std::holds_alternative<std::uint64_t>(*value))
-            return static_cast<std::int64_t>(std::get<std::uint64_t>(*value));
+            return static_cast<std::int64_t>(std::min<std::uint64_t>(
+                std::get<std::uint64_t>(*value), static_cast<std::uint64_t>(latest)));
         return std::nullopt;
     }
     static std::optional<std::string> text(std::optional<Value> value) {

@@ -63,6 +63,17 @@ TEST(RunlogEvent, what_nests_or_is_no_integer_is_passed_over) {
     EXPECT_EQ(event, (Event{1, "a", "b", {{"whole", 3U}}}));
 }
 
+TEST(RunlogEvent, times_that_no_clock_has_are_the_nearest_ones_that_do_not_overflow) {
+    const auto time = [](const std::string& t_ns) {
+        return runlog::from_json(R"({"event":"note","t_ns":)" + t_ns + '}').value().t_ns;
+    };
+    EXPECT_EQ(time("1795223486479313000"), 1'795'223'486'479'313'000);
+    EXPECT_EQ(time("-5"), -5);
+    EXPECT_EQ(time("-9223372036854775808"), -2'147'483'648'000'000'000);
+    EXPECT_EQ(time("9223372036854775807"), 4'294'967'295'000'000'000);
+    EXPECT_EQ(time("18446744073709551615"), 4'294'967'295'000'000'000);
+}
+
 TEST(RunlogEvent, of_a_member_that_comes_twice_the_last_one_counts) {
     EXPECT_EQ(runlog::from_json(R"({"t_ns":1,"role":"a","event":"b","x":1,"t_ns":2,"x":"y"})"),
               (Event{2, "a", "b", {{"x", "y"}}}));
