@@ -94,6 +94,8 @@ Argv command(const std::string& profile) {
         "--disable-background-timer-throttling",
         "--disable-backgrounding-occluded-windows",
         "--disable-renderer-backgrounding",
+        // A page is where it is going to be: it does not scroll for some hundred milliseconds.
+        "--force-prefers-reduced-motion",
         // Screenshots are the same on all machines.
         "--force-color-profile=srgb",
         "--hide-scrollbars",
