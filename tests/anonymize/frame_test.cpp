@@ -11,6 +11,7 @@
 #include "anonymize/frame_result.hpp"
 #include "wire/cm_data.hpp"
 #include "wire/encapsulations.hpp"
+#include "wire/masked_icrc.hpp"
 #include "wire/reseal.hpp"
 #include "wire/roce_flows.hpp"
 #include "wire/sample_set.hpp"
@@ -55,7 +56,8 @@ TEST(AnonymousFrame, has_none_of_the_addresses_keys_and_data) {
             EXPECT_EQ(decoded(result).icrc->status, wire::IcrcStatus::Good);
             expect_gone(result, packet.ethernet->src.bytes);
             expect_gone(result, packet.ethernet->dst.bytes);
-            expect_gone(result, std::array<std::uint8_t, 3>{10, 20, 30});
+            expect_gone(result, std::array<std::uint8_t, 4>{10, 20, 30, 40});
+            expect_gone(result, std::array<std::uint8_t, 4>{10, 20, 30, 50});
             expect_gone(result, std::array<std::uint8_t, 4>{0xfd, 1, 2, 3});
             const auto spans = wire::header_spans(decoded(frame), frame);
             for (const wire::HeaderSpan& span : spans) {
@@ -188,12 +190,15 @@ TEST(AnonymousFrame, of_other_messages_has_no_information_and_no_private_data) {
     const auto zeros_from = [](wire::CmAttribute attribute) {
         const auto frame = wire::encode(wire_test::cm_packet(
             wire_test::cm_mad(attribute, wire_test::CmData().bytes()), Network::Ipv4));
-        const Octets result = result_of(frame);
-        const auto packet = decoded(result);
-        const util::Bytes data(*packet.cm->data);
-        std::size_t end = data.size();
-        while (end > 0 && data[end - 1] == std::byte{})
-            --end;
+        std::size_t end = 0;
+        // One pseudonym in 256 ends with a zero.
+        for (int other = 0; other < 8; ++other) {
+            const Octets result = result_of(frame);
+            const auto packet = decoded(result);
+            const util::Bytes data(*packet.cm->data);
+            for (std::size_t i = end; i < data.size(); ++i)
+                end = data[i] != std::byte{} ? i + 1 : end;
+        }
         return end;
     };
     using enum wire::CmAttribute;
@@ -289,6 +294,31 @@ TEST(AnonymousFrame, has_the_hint_of_a_changed_port) {
     auto frame = frame_of(0x04);
     frame[35] ^= std::byte{0x40};
     expect_hint(frame, "right with UDP source port 49443", "right with UDP source port 49443");
+}
+
+// The difference that an unmasked checksum makes is a sum of the addresses.
+TEST(AnonymousFrame, has_the_hint_of_an_unmasked_field_unless_it_is_a_checksum) {
+    auto packet = wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 23);
+    packet.ipv4->dsfield = 0x1a;
+    auto frame = wire::encode(packet);
+    wire_test::seal(frame, {8, 10, 11, 26, 27, 32});
+    expect_hint(frame, "right with unmasked type of service",
+                "right with unmasked type of service");
+    wire_test::seal(frame, {1, 8, 26, 27, 32});
+    expect_hint(frame, "right with unmasked header checksum", "none");
+    wire_test::seal(frame, {1, 8, 10, 11, 32});
+    ASSERT_NE(decoded(frame).udp->checksum, 0);
+    expect_hint(frame, "right with unmasked UDP checksum", "none");
+    wire_test::put16(frame, 40, 0);
+    wire_test::seal(frame, {1, 8, 10, 11, 32});
+    expect_hint(frame, "right with unmasked UDP checksum", "right with unmasked UDP checksum");
+
+    frame = frame_of(0x04, Network::Ipv6);
+    wire_test::seal(frame, {46, 47, 52});
+    const std::string label = "right with unmasked traffic class, flow label, hop limit";
+    expect_hint(frame, label, label);
+    wire_test::seal(frame, {52});
+    expect_hint(frame, label + ", UDP checksum", "none");
 }
 
 TEST(AnonymousFrame, has_the_hint_of_a_misplaced_icrc) {

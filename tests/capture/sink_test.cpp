@@ -130,8 +130,15 @@ TEST_F(SinkTest, a_failed_write_leaves_no_half_record) {
     }
     EXPECT_EQ(content(path_), "12345\n");
     sink.append("abc\n");
-    sink.close();
+    sink.append("defghi\n");
+    {
+        const support::FileSizeLimit limit(11);
+        EXPECT_THROW(sink.flush(), util::Error);
+    }
     EXPECT_EQ(content(path_), "12345\nabc\n");
+    sink.append("j\n");
+    sink.close();
+    EXPECT_EQ(content(path_), "12345\nabc\nj\n");
 }
 
 TEST_F(SinkTest, a_failed_write_leaves_no_half_record_in_a_redirected_file_either) {

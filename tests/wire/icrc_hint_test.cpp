@@ -1,11 +1,10 @@
 // What makes a wrong ICRC right.
 #include "wire/icrc_hint.hpp"
 
-#include <libdeflate.h>
-
 #include <gtest/gtest.h>
 
 #include "wire/encapsulations.hpp"
+#include "wire/masked_icrc.hpp"
 
 namespace icrc_hint_test {
 
@@ -14,6 +13,7 @@ using wire::IpAddress;
 using wire::LinkType;
 using wire_test::Network;
 using wire_test::Octets;
+using wire_test::seal;
 
 constexpr std::uint16_t sent_port = 0xc123;
 
@@ -38,21 +38,6 @@ std::optional<std::uint16_t> port_of(const Octets& frame) {
 std::string text(const Octets& frame, std::span<const IpAddress> known = {}) {
     const auto found = hint(frame, known);
     return found ? found->text() : "none";
-}
-
-// As compute_icrc(), but only these bytes of the IP packet count as ones.
-void seal(Octets& frame, std::initializer_list<std::size_t> masked, std::size_t covered) {
-    Octets bytes(8, std::byte{0xff});
-    bytes.insert(bytes.end(), frame.begin() + wire::Ethernet::size,
-                 frame.begin() + static_cast<std::ptrdiff_t>(covered));
-    for (const std::size_t at : masked)
-        bytes[8 + at] = std::byte{0xff};
-    const std::uint32_t crc = libdeflate_crc32(0, bytes.data(), bytes.size());
-    for (std::size_t i = 0; i < 4; ++i)
-        frame[frame.size() - 4 + i] = static_cast<std::byte>(crc >> (8 * i));
-}
-void seal(Octets& frame, std::initializer_list<std::size_t> masked) {
-    seal(frame, masked, frame.size() - 4);
 }
 
 TEST(IcrcHint, finds_the_source_port_that_was_sent) {

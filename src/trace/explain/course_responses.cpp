@@ -35,11 +35,11 @@ void Walk::take(const Seen& response) {
     if (!has_begun_)
         return;
     const std::int32_t covers = distance(acked_, end);
-    if (covers > 0 && covers <= flow::longest_jump)
+    if (covers > 0 && covers <= flow::longest_jump) {
         for (std::int32_t i = 0; i < covers; ++i)
             cover(acked_ + static_cast<std::uint32_t>(i), response);
-    if (covers > 0 && covers <= flow::longest_jump)
         acked_ = end;
+    }
     if (covers <= 0 && !is_nak)
         note_second_answer(response.psn);
 }
