@@ -36,6 +36,7 @@ util::Json half_json(const HalfReport& half) {
             {"first_psn_is_told", half.is_told},
             {"cut", half.cut},
             {"began_in_the_middle", half.began_in_the_middle},
+            {"out_of_order", half.out_of_order},
             {"silent_since", maybe(half.silent_since)},
             {"gave_up_after", maybe(half.gave_up_after)},
             {"deviations", half.findings},

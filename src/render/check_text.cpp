@@ -152,6 +152,12 @@ class Text {
                 "the capture begins in the middle of the connection: references to earlier packets "
                 "are not judged",
                 util::TextRole::Notice);
+        if (one.out_of_order != 0)
+            also(fmt::format(
+                     "packets recorded in another order than they passed at {}: what depends on "
+                     "order or times is not judged",
+                     counted(one.out_of_order, "place")),
+                 util::TextRole::Notice);
         if (one.gave_up_after)
             also(fmt::format("the requester gave up after {} without a response",
                              counted(*one.gave_up_after, "retransmission")),

@@ -209,7 +209,6 @@ void Checker::feed(HalfStream& stream, HalfStream* peer, std::uint64_t until) {
             one->half->end_part(until);
 }
 
-// In a capture at one point, a packet was sent and arrived.
 void Checker::feed(const HalfStream& stream, LinkSide side, const ObservedPacket& seen) {
     const bool is_request = seen.is_request();
     HalfCheck* half = nullptr;
@@ -220,14 +219,12 @@ void Checker::feed(const HalfStream& stream, LinkSide side, const ObservedPacket
     if (half == nullptr)
         return;
     const bool is_at_one_point = stream.packets != 0;
-    if (side == LinkSide::Ingress)
+    if (is_at_one_point)
+        half->take(seen);
+    else if (side == LinkSide::Ingress)
         half->take(is_request ? StepKind::RequestSent : StepKind::ResponseSent, seen);
-    if (side == LinkSide::Egress || is_at_one_point) {
-        ObservedPacket arrived = seen;
-        if (is_at_one_point)
-            arrived.fate = Fate::Passed;
-        half->take(is_request ? StepKind::RequestArrived : StepKind::ResponseArrived, arrived);
-    }
+    else
+        half->take(is_request ? StepKind::RequestArrived : StepKind::ResponseArrived, seen);
 }
 
 }  // namespace conformance

@@ -48,6 +48,8 @@ struct HalfReport {
     /// Packets whose headers the capture cut off: such a half is not judged.
     std::uint64_t cut = 0;
     bool began_in_the_middle = false;
+    /// How many times the capture recorded packets in another order than they passed.
+    std::uint64_t out_of_order = 0;
     std::optional<std::uint64_t> silent_since;  ///< the frame from which on nothing was answered
     std::optional<std::uint64_t> gave_up_after;
     std::uint64_t findings = 0;

@@ -72,6 +72,7 @@ struct Shared {
     std::size_t findings = 0;    ///< kept
     std::size_t directions = 0;  ///< with models that have a window
     std::size_t recoveries = 0;  ///< kept
+    std::size_t held = 0;        ///< packets whose order is not known yet
 
     /// Number of acknowledged requests that a requester with a window remembers: after a loss of
     /// acknowledgements, it may send them again.

@@ -50,6 +50,23 @@ void HalfCheck::take(StepKind kind, const ObservedPacket& seen) {
     counts_.changed += seen.fate == Fate::Changed ? 1 : 0;
 }
 
+void HalfCheck::take(const ObservedPacket& seen) {
+    if (order_.fits(seen)) {
+        pass(seen);
+        return;
+    }
+    for (const ObservedPacket& one : order_.take(seen))
+        pass(one);
+}
+
+void HalfCheck::pass(const ObservedPacket& seen) {
+    const bool is_request = seen.is_request();
+    take(is_request ? StepKind::RequestSent : StepKind::ResponseSent, seen);
+    ObservedPacket arrived = seen;
+    arrived.fate = Fate::Passed;
+    take(is_request ? StepKind::RequestArrived : StepKind::ResponseArrived, arrived);
+}
+
 void HalfCheck::end_part(std::uint64_t frame) {
     if (keep_ != Keep::Part)
         return;
@@ -81,6 +98,8 @@ void HalfCheck::find_recoveries(std::uint64_t end) {
 }
 
 void HalfCheck::finish(std::int64_t end_ns) {
+    for (const ObservedPacket& one : order_.finish())
+        pass(one);
     responder_.finish(end_ns);
     requester_.finish(end_ns);
     if (keep_ != Keep::Window)

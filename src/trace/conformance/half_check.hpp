@@ -9,6 +9,7 @@
 
 #include "trace/conformance/finding.hpp"
 #include "trace/conformance/half_connection.hpp"
+#include "trace/conformance/recorded_order.hpp"
 #include "trace/conformance/recovery.hpp"
 #include "trace/conformance/requester.hpp"
 #include "trace/conformance/responder.hpp"
@@ -43,7 +44,8 @@ class HalfCheck {
           shared_(shared),
           findings_(shared),
           responder_(facts, findings_, keep),
-          requester_(facts, findings_, keep, shared) {
+          requester_(facts, findings_, keep, shared),
+          order_(facts, shared) {
         shared.directions += keep == Keep::All ? 0 : 1;
     }
     // The models refer to the findings.
@@ -54,6 +56,8 @@ class HalfCheck {
     ~HalfCheck() = default;
 
     void take(StepKind kind, const ObservedPacket& seen);
+    /// Of a capture at one point: the packet was sent and arrived.
+    void take(const ObservedPacket& seen);
     /// All steps before this frame were taken. Finds the recoveries of the part before the last one,
     /// and forgets what came before it.
     void end_part(std::uint64_t frame);
@@ -69,6 +73,8 @@ class HalfCheck {
         std::uint64_t lost = 0, doubled = 0, reordered = 0, corrupted = 0, changed = 0;
     };
     const Counts& counts() const { return counts_; }
+    /// How many times packets were recorded in another order than they passed.
+    std::uint64_t order_corrections() const { return order_.corrections(); }
     const HalfConnectionFacts& facts() const { return facts_; }
     const Responder& responder() const { return responder_; }
     const Requester& requester() const { return requester_; }
@@ -78,6 +84,7 @@ class HalfCheck {
     std::uint64_t recoveries_left_out() const { return recoveries_left_out_; }
 
   private:
+    void pass(const ObservedPacket& seen);
     void find_recoveries(std::uint64_t end);
 
     HalfConnectionFacts facts_;
@@ -86,6 +93,7 @@ class HalfCheck {
     HalfFindings findings_;
     Responder responder_;
     Requester requester_;
+    RecordedOrder order_;
     Counts counts_;
     SentResponses sent_responses_;
     std::uint64_t copied_request_ = 0;  // frame of the last one

@@ -6,6 +6,14 @@
 #include "trace/conformance/checker.hpp"
 
 namespace conformance {
+namespace {
+
+// Whether another order of the packets, or other times, may explain it.
+bool depends_on_order(Code code) {
+    return may_be_a_missing_packet(code) || code == Code::AckBeyond || code == Code::RnrEarly;
+}
+
+}  // namespace
 
 bool Checker::is_judged(const flow::StreamKey& requests, Code code) const {
     const bool one_point = report_.one_point.has_value();
@@ -19,10 +27,10 @@ bool Checker::is_judged(const flow::StreamKey& requests, Code code) const {
 void Checker::report(const HalfStream& stream, std::size_t connection, bool forward,
                      HalfReport& out) {
     HalfCheck& check = *stream.half;
+    check.finish(report_.end_ns);
     const HalfCheck::Counts& counts = check.counts();
     if (counts.packets == 0)
         return;
-    check.finish(report_.end_ns);
     const Responder& responder = check.responder();
     const Requester& requester = check.requester();
     Findings& findings = check.findings().kept();
@@ -50,8 +58,10 @@ void Checker::report(const HalfStream& stream, std::size_t connection, bool forw
     const bool has_stalled =
         early != check.findings().counts().end() &&
         (early->second.kept + early->second.left_out) * share <= requester.timeouts();
+    out.out_of_order = check.order_corrections();
     const auto is_shown = [&](Code code) {
-        return is_judged(stream.key, code) && !(has_stalled && code == Code::TimeoutEarly);
+        return is_judged(stream.key, code) && !(has_stalled && code == Code::TimeoutEarly) &&
+               !(out.out_of_order != 0 && depends_on_order(code));
     };
     // Not std::ranges::stable_partition: clang 14 does not compile libstdc++'s.
     const auto unjudged =

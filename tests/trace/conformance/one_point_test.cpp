@@ -78,11 +78,12 @@ class Messages {
                 out.pass(acknowledge(first, ++msn_));
                 ++psn_;
                 return;
-            case 3:  // a wrong MSN, and an ACK of what was not sent
+            // A wrong MSN, and an ACK of what was not sent. An ACK of the next request could be recorded too early.
+            case 3:
                 out.pass(send_one(first));
                 out.pass(acknowledge(first, msn_++ + 7));
                 if (pick(2) == 0)
-                    out.pass(acknowledge(first + 3, msn_));
+                    out.pass(acknowledge(first + 1000, msn_));
                 ++psn_;
                 return;
             case 4:
