@@ -145,4 +145,15 @@ TEST(AnonymousFrame, of_icmp_quotes_the_same_packet) {
     }
 }
 
+// The sum of a cut message cannot be computed, and the old one depends on the addresses.
+TEST(AnonymousFrame, of_icmp_that_is_cut_has_no_checksum) {
+    const auto error = icmp_error_about(frame_of(0x06), 60);
+    ASSERT_NE(util::be16<0>(util::Bytes(error).subspan(36).first<2>()), 0);
+    Anonymizer anonymizer(Data::Replaced);
+    const auto cut = anonymized(anonymizer, util::Bytes(error).first(error.size() - 2),
+                                LinkType::Ethernet, error.size());
+    ASSERT_TRUE(cut);
+    EXPECT_EQ(util::be16<0>(util::Bytes(cut->bytes).subspan(36).first<2>()), 0);
+}
+
 }  // namespace other_frames_test
