@@ -65,8 +65,6 @@ bool equals(const Value& value, const Range& range) {
 bool is_inside(const Value& value, const Range& range, Kind kind) {
     if (range.prefix || range.low == range.high)
         return equals(value, range);
-    if (value.index() != range.low.index())
-        return false;
     const bool wraps = kind == Kind::Psn && range.high < range.low;
     return wraps ? value >= range.low || value <= range.high
                  : value >= range.low && value <= range.high;
@@ -116,10 +114,7 @@ bool Comparison::matches(const View& view) const {
     const Value value = field_->of(view);
     if (!is_there(value))
         return false;
-    const auto compared = [&](auto holds) {
-        const Value& constant = constants_.front().low;
-        return value.index() == constant.index() && holds(value, constant);
-    };
+    const auto compared = [&](auto holds) { return holds(value, constants_.front().low); };
     switch (op_) {
         case Operator::There:
             return true;

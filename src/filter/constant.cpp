@@ -194,7 +194,7 @@ Range parse_range(const Field& field, const Token& low, const Token& high) {
                fmt::format("{} has no order, so it cannot be compared with a range", field.name));
     Range range = parse_constant(field, low);
     const Range end = parse_constant(field, high);
-    if (range.prefix || end.prefix || range.low.index() != end.low.index())
+    if (range.prefix || end.prefix)
         refuse(low, "a range goes from one address to another of the same kind");
     if (field.kind != Kind::Psn && end.low < range.low)
         refuse(low,
