@@ -51,8 +51,11 @@ TEST(IcmpError, of_version_6) {
                     .starts_with("ICMPv6 time exceeded, about "));
     EXPECT_TRUE(line(error(Network::Ipv6, "0200 0000 00000500", 48))
                     .starts_with("ICMPv6 packet too big (MTU 1280), about "));
-    EXPECT_TRUE(line(error(Network::Ipv6, "0104 0000 00000000", 48))
-                    .starts_with("ICMPv6 port unreachable, about "));
+    EXPECT_EQ(line(error(Network::Ipv6, "0104 0000 00000000", 48)),
+              "ICMPv6 port unreachable, about 2001:db8::2 → 2001:db8::1 UDP 49443 → 4791");
+    EXPECT_TRUE(line(error(Network::Ipv6, "0103 0000 00000000", 48))
+                    .starts_with("ICMPv6 destination unreachable, about "));
+    EXPECT_EQ(line(error(Network::Ipv6, "0301 0000 00000000", 48)), "ICMPv6");
 }
 
 TEST(IcmpError, about_other_packets_is_none) {
@@ -62,6 +65,11 @@ TEST(IcmpError, about_other_packets_is_none) {
     auto other = error(Network::Ipv4, "0b00 0000 00000000");
     wire_test::put16(other, other.size() - 6, 53);
     EXPECT_EQ(line(other), "ICMP");
+    // A tunnel's packet, whose addresses the sender of RoCE does not know.
+    const auto tunnel = wire_test::in_ipv4(
+        4, wire_test::packet_of(
+               wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 0))));
+    EXPECT_EQ(line(wire_test::in_ethernet_ipv4(1, joined("0b00 0000 00000000", tunnel))), "ICMP");
 }
 
 }  // namespace icmp_test

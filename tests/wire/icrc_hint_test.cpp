@@ -95,6 +95,7 @@ TEST(IcrcHint, finds_a_known_address_that_was_rewritten) {
 TEST(IcrcHint, finds_fields_that_were_not_masked) {
     auto packet = wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 23);
     packet.ipv4->dsfield = 0x1a;
+    packet.bth->fecn = true;
     auto frame = wire::encode(packet);
     seal(frame, {1, 8, 10, 11, 26, 27, 32});
     ASSERT_EQ(wire::decode(frame, LinkType::Ethernet).icrc->status, wire::IcrcStatus::Good);
@@ -162,6 +163,26 @@ TEST(IcrcHint, knows_how_soft_roce_counts_a_flush) {
         frame[at] ^= std::byte{0x10};
         EXPECT_EQ(text(frame), "none") << at;
     }
+}
+
+TEST(IcrcHint, needs_no_opcode_that_is_known) {
+    auto frame = sample(Network::Ipv4, 64);
+    frame[42] = std::byte{0xc1};
+    seal(frame, {1, 8, 10, 11, 26, 27, 32});
+    ASSERT_EQ(wire::decode(frame, LinkType::Ethernet).opcode, nullptr);
+    wire_test::put16(frame, udp_at(Network::Ipv4), 5);
+    EXPECT_EQ(port_of(frame), sent_port);
+}
+
+TEST(IcrcHint, a_malformed_packet_is_damaged_whatever_its_icrc_is) {
+    const auto whole = sample(Network::Ipv4, 64);
+    EXPECT_FALSE(wire::is_damaged(wire::decode(whole, LinkType::Ethernet)));
+    auto version = whole;
+    version[43] |= std::byte{1};
+    seal(version, {1, 8, 10, 11, 26, 27, 32});
+    const auto packet = wire::decode(version, LinkType::Ethernet);
+    EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
+    EXPECT_TRUE(wire::is_damaged(packet));
 }
 
 TEST(IcrcHint, does_not_explain_other_damage) {

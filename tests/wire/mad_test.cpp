@@ -146,6 +146,17 @@ TEST(Mad, to_queue_pair_0_of_infiniband_is_a_subnet_management_packet) {
     EXPECT_EQ(packet.mad->hop_count(), 2);
     EXPECT_TRUE(packet.mad->is_returning());
     EXPECT_EQ(*packet.smp, (wire::Smp{.mkey = 0x1122334455667788, .drslid = 5, .drdlid = 0xffff}));
+    const auto smp_of = [&](std::uint8_t mgmt_class, std::uint32_t qpn) {
+        wire::Mad other = mad;
+        other.mgmt_class = mgmt_class;
+        const auto bytes = wire_test::native_mad(other, data, qpn);
+        const auto carried = wire::decode(bytes, wire::LinkType::Infiniband);
+        EXPECT_EQ(carried.mad, other);
+        return carried.smp;
+    };
+    EXPECT_TRUE(smp_of(wire::mgmt_class::subnet_management, wire::smi_qpn));
+    EXPECT_FALSE(smp_of(wire::mgmt_class::subnet_management, wire::gsi_qpn));
+    EXPECT_FALSE(smp_of(0x03, wire::smi_qpn));
 
     const auto request = wire_test::cm_mad(CmAttribute::ConnectRequest, {});
     auto roce = wire_test::cm_packet(request, wire_test::Network::Ipv4);

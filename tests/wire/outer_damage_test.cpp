@@ -89,15 +89,22 @@ TEST(OuterDamage, a_mirror_that_cut_the_packet_truncates_it) {
 
 TEST(OuterDamage, the_first_fragment_of_a_tunnel_truncates_what_it_carries) {
     const auto inner = sample();
-    auto frame =
-        in_ethernet_ipv4(17, in_udp(4789, joined("08000000 00002a00", util::Bytes(inner))));
-    frame.resize(frame.size() - 20);
-    wire_test::put16(frame, 16, frame.size() - 14);
-    frame[20] = std::byte{0x20};  // more fragments
-    const auto packet = decode(frame);
-    EXPECT_TRUE(packet.reth);
-    EXPECT_TRUE(packet.truncated);
-    EXPECT_FALSE(packet.malformed);
+    for (Octets frame :
+         {in_ethernet_ipv4(17, in_udp(4789, joined("08000000 00002a00", util::Bytes(inner)))),
+          in_ethernet_ipv4(4, util::Bytes(inner).subspan(14))}) {
+        frame.resize(frame.size() - 20);
+        wire_test::put16(frame, 16, frame.size() - 14);
+        frame[20] = std::byte{0x20};  // more fragments
+        const auto packet = decode(frame);
+        EXPECT_TRUE(packet.reth);
+        EXPECT_TRUE(packet.truncated);
+        EXPECT_FALSE(packet.malformed);
+        frame.resize(14 + 20 + 18);  // inside the first header of the inner packet
+        wire_test::put16(frame, 16, frame.size() - 14);
+        const auto shorter = decode(frame);
+        EXPECT_TRUE(shorter.truncated);
+        EXPECT_FALSE(shorter.malformed);
+    }
 }
 
 TEST(OuterDamage, bytes_behind_the_outer_packet_are_not_of_the_inner_one) {
@@ -140,6 +147,10 @@ TEST(OuterDamage, what_is_inside_instead_of_roce_is_named) {
     EXPECT_EQ(what(in_ethernet("88e5", from_hex("0001"))), "MACsec, which is not decoded");
     EXPECT_EQ(what(in_ethernet("8864", from_hex("1100 0001 0004 c021 0101"))),
               "PPPoE 1: PPP protocol 0xc021");
+    // Another version, a packet of the discovery, and a length below that of the protocol field.
+    for (const auto* header : {"2100 0001 0016 0021", "1101 0001 0016 0021", "1100 0001 0001 0021"})
+        EXPECT_EQ(what(in_ethernet("8864", joined(header, in_ipv4(17, {})))), "EtherType 0x8864")
+            << header;
     EXPECT_EQ(what(in_ethernet("0026", from_hex("424203 0000"))), "LLC");
 }
 

@@ -149,11 +149,25 @@ TEST_F(RoceFlows, unusual_values_need_a_right_icrc) {
         put16(frames_.emplace_back(frame), udp_at, ++port);
         EXPECT_FALSE(is_roce(Octets(frames_.back()))) << port;
     }
+    auto datagram =
+        wire::encode(wire_test::sample_packet(*wire::find_opcode(0x64), Network::Ipv4, 256));
+    std::ranges::copy(from_hex("000001"), datagram.begin() + bth_at + 5);
+    EXPECT_TRUE(is_roce(from_port(++port, datagram))) << "to the GSI";
     auto length = send();
     put16(length, udp_at + 4, length.size() - udp_at - 1);
     put16(length, wire::Ethernet::size + 2, length.size() - wire::Ethernet::size - 1);
     put16(length, udp_at, ++port);
     EXPECT_FALSE(is_roce(length));
+}
+
+// That it is not reassembled is no fault of its sender.
+TEST_F(RoceFlows, the_first_fragment_is_roce_if_its_length_may_be) {
+    auto fragment = from_port(0xd000, send());
+    fragment[wire::Ethernet::size + 6] |= std::byte{0x20};
+    EXPECT_TRUE(is_roce(fragment));
+    put16(fragment, udp_at, 0xd001);
+    put16(fragment, udp_at + 4, 2001);
+    EXPECT_FALSE(is_roce(fragment));
 }
 
 // The link emulator may corrupt any byte of a connection's first packet.
@@ -201,6 +215,14 @@ TEST_F(RoceFlows, roce_v1_is_roce) {
 }
 
 TEST_F(RoceFlows, text_names_three_flows) {
+    EXPECT_EQ(flows_.left_out_text(), "");
+    is_roce(from_port(100, send()));
+    EXPECT_TRUE(flows_.left_out_text().starts_with(
+        "1 packet to UDP port 4791 is not RoCE and left out: 192.0.2.2 port 100 → 192.0.2.1; "))
+        << flows_.left_out_text();
+}
+
+TEST_F(RoceFlows, text_sums_up_other_flows_than_three) {
     for (std::uint16_t port = 100; port < 106; ++port)
         is_roce(from_port(port, send()));
     is_roce(from_port(100, send()));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/infiniband_frames.hpp"
 #include "wire/outer_packets.hpp"
 #include "wire/text/other_tally.hpp"
 
@@ -47,6 +48,7 @@ TEST(Other, frames_are_described_by_their_ether_type) {
          {in_ethernet("88cc", four), "EtherType 0x88cc", "EtherType 0x88cc", 0x88cc},
          {in_ethernet("8100", from_hex("0007 88cc")), "EtherType 0x88cc", "EtherType 0x88cc",
           0x88cc},
+         {in_ethernet("0002", from_hex("4242")), "LLC", "LLC", 0},
          {in_ethernet("0003", from_hex("424203")), "LLC", "LLC", 0},
          {in_ethernet("0008", from_hex("aaaa03 000000 05dc")), "LLC", "LLC", 0},
          {in_ethernet("0008", from_hex("aaaa03 00000c 2000")), "LLC", "LLC", 0},
@@ -80,6 +82,22 @@ TEST(Other, the_encapsulation_precedes_its_contents) {
           "GRE with EtherType 0x0003 inside", 0},
          {in_ethernet("8864", from_hex("1100 0005 0006 c021 01020304")),
           "PPPoE 5: PPP protocol 0xc021", "PPPoE with PPP protocol 0xc021 inside", 0xc021}});
+}
+
+TEST(Other, frames_of_infiniband_are_described_by_their_type) {
+    const auto expect = [](const Octets& frame, wire::LinkType link, std::string_view kind,
+                           std::uint16_t number) {
+        const auto packet = wire::decode(frame, link);
+        EXPECT_EQ(wire::other_kind(packet), kind);
+        EXPECT_EQ(wire::other_number(packet), number) << kind;
+    };
+    using enum wire::LinkType;
+    expect(from_hex("0000 0005 0006 0001 00000800 00000000 00000000 00000000"), Infiniband,
+           "raw InfiniBand packet, EtherType 0x0800", 0x0800);
+    expect(from_hex("0001 0005 0003 0001 60000000 0000"), Infiniband, "raw InfiniBand packet, IPv6",
+           0x86dd);
+    expect(wire_test::erf_record(25, four), Erf, "InfiniBand link packets", 0);
+    expect(wire_test::erf_record(24, four), Erf, "ERF type 24", 24);
 }
 
 TEST(Other, a_later_fragment_is_not_reassembled) {

@@ -44,6 +44,17 @@ TEST(Summary, has_what_a_reader_asks_of_each_kind_of_packet) {
         << summary(packet_of(0x64));
 }
 
+TEST(Summary, opcodes_without_a_name_have_that_of_their_kind) {
+    const auto name = [](std::uint8_t opcode) {
+        auto frame = wire::encode(packet_of(0x04));
+        frame[wire::Ethernet::size + wire::Ipv4::size + wire::Udp::size] = std::byte{opcode};
+        const auto text = wire::packet_summary(wire::decode(frame, wire::LinkType::Ethernet));
+        return text.substr(0, text.find("  "));
+    };
+    EXPECT_EQ(name(0xc1), "manufacturer's opcode 0xc1");
+    EXPECT_EQ(name(0x18), "reserved opcode 0x18");
+}
+
 TEST(Summary, tells_acknowledgements_apart) {
     EXPECT_NE(summary(answer(0x1f)).find(" ACK msn 9"), std::string::npos);
     EXPECT_NE(summary(answer(0x05)).find(" ACK credits 6 msn 9"), std::string::npos)
