@@ -138,6 +138,13 @@ TEST_F(PcapngFile, simple_packets) {
                                           "separator=|", "-e", "frame.cap_len", "-e", "frame.len"});
         EXPECT_EQ(tshark.out, "60|60\n64|1500\n");
     }
+    Made().section().interface(1, 0, "").simple(60, 60).write(path_);
+    EXPECT_EQ(lines_of(path_), "1|0.000000000|60|60|0||\n") << "0: no limit";
+    Made().section().simple(60, 60).write(path_);
+    EXPECT_TRUE(
+        why().ends_with("has a packet of interface 0, but no interface is described before "
+                        "it."))
+        << why();
 }
 
 TEST_F(PcapngFile, resolutions_and_offsets) {
@@ -250,6 +257,27 @@ TEST_F(PcapngFile, an_interface_is_chosen_by_number_name_or_description) {
     EXPECT_EQ(why().rfind("interface 0 ('wlan0') of '" + path_ + "' holds packets of link type", 0),
               0U)
         << why();
+}
+
+TEST_F(PcapngFile, the_first_option_of_a_kind_counts_unless_its_size_is_wrong) {
+    Made()
+        .section()
+        .block(
+            1,
+            [](Made& b) {
+                b.u16(1).u16(0).u32(0).option(2, "eth0").option(2, "eth1").option(3, "one").option(
+                    3, "two");
+                b.option(9, "\x06\x06").option(9, "\x03").option(9, "\x09");
+                b.option(14, "\x01\x01\x01\x01").u16(14).u16(8).u64(10).u16(14).u16(8).u64(20);
+            })
+        .enhanced(0, 1500, 60, 60)
+        .write(path_);
+    const std::string packet = "1|11.500000000|60|60|0|eth0|\n";
+    EXPECT_EQ(lines_of(path_, "eth0"), packet);
+    EXPECT_EQ(lines_of(path_, "one"), packet);
+    for (const char* later : {"eth1", "two"})
+        EXPECT_EQ(why(later),
+                  "'" + path_ + "' has no interface '" + later + "': it has 0 ('eth0').");
 }
 
 TEST_F(PcapngFile, a_pcap_file_has_no_interface_to_choose) {

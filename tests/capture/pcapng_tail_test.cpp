@@ -111,6 +111,10 @@ TEST_F(PcapngTailTest, times_are_exact_in_every_resolution) {
           Case{3, 1'234, Time(1'234'000'000)}, Case{9, 1'000'000'007, Time(1'000'000'007)},
           Case{12, 1'999'999'999'999, Time(1'999'999'999)},
           Case{18, 3'000'000'007'000'000'000, Time(3'000'000'007)},
+          Case{19, 15'000'000'000'000'000'000U, Time(1'500'000'000)},
+          // Ticks of these have no room in 64 bits: the default.
+          Case{20, 1'500'000, Time(1'500'000'000)},
+          Case{binary | 64U, 2'500'000, Time(2'500'000'000)},
           Case{binary | 1U, 3, Time(1'500'000'000)},
           Case{binary | 20U, (1U << 20U) + (1U << 18U), Time(1'250'000'000)},
           Case{binary | 35U, std::uint64_t{7} << 34U, Time(3'500'000'000)},

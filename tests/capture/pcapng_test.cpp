@@ -1,4 +1,5 @@
 // pcapng files of the writer, read by libpcap, by PcapngTail, and by Wireshark's tools.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -7,6 +8,7 @@
 #include "capture/file_source.hpp"
 #include "capture/pcapng_tail.hpp"
 #include "capture/pcapng_writer.hpp"
+#include "support/error_text.hpp"
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
 
@@ -102,6 +104,42 @@ TEST_F(Pcapng, wireshark_reads_names_filter_comments_and_counts) {
     const auto comment =
         support::run({"tshark", "-r", path_, "-T", "fields", "-e", "frame.comment"});
     EXPECT_EQ(comment.out, "look here\n");
+}
+
+// A run's file may have a host's name there.
+TEST_F(Pcapng, names_of_what_is_no_address_are_left_out) {
+    const auto with = [&](const std::map<std::string, std::string>& names) {
+        auto out = writer();
+        out.add_names(names);
+        out.close();
+        return bytes();
+    };
+    const auto named = with({{"192.0.2.1", "server"}, {"2001:db8::1", "client"}});
+    EXPECT_EQ(with({{"192.0.2", "x"},
+                    {"192.0.2.1", "server"},
+                    {"2001:db8::1", "client"},
+                    {"2001:db8:::1", "y"},
+                    {"host", "z"}}),
+              named);
+    EXPECT_NE(named.find(std::string("\xc0\0\2\1server\0", 11)), std::string::npos);
+    EXPECT_NE(named.find(std::string("\0\1client\0", 9)), std::string::npos);
+}
+
+TEST_F(Pcapng, an_error_names_ten_interfaces) {
+    const auto named_of = [&](std::size_t count) {
+        auto out = writer();
+        for (std::size_t i = 0; i < count; ++i)
+            out.add_interface(named(""));
+        out.close();
+        const std::string text = support::error_text([&] {
+            capture::FileSource source(path_, capture::InterfaceChoice("eth0"));
+            source.next();
+        });
+        return text.substr(std::min(text.size(), text.find("it has")));
+    };
+    EXPECT_EQ(named_of(0), "it has none.");
+    EXPECT_EQ(named_of(10), "it has 0, 1, 2, 3, 4, 5, 6, 7, 8, 9.");
+    EXPECT_EQ(named_of(12), "it has 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more.");
 }
 
 TEST_F(Pcapng, several_interfaces_keep_their_link_types) {

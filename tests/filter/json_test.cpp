@@ -5,6 +5,7 @@
 #include "filter/sample_view.hpp"
 #include "support/allocation_count.hpp"
 #include "wire/infiniband_frames.hpp"
+#include "wire/masked_icrc.hpp"
 
 namespace json_test {
 
@@ -159,6 +160,15 @@ TEST(PacketJson, a_wrong_icrc_comes_with_the_right_one) {
     EXPECT_EQ(bad["status"], "bad");
     EXPECT_EQ(bad["computed"], good["value"]);
     EXPECT_NE(bad["value"], good["value"]);
+    EXPECT_FALSE(bad.contains("right_with_srcport"));
+    frame.back() ^= std::byte{1};
+    wire_test::put16(frame, 34, 5);
+    EXPECT_EQ(json_of(frame)["icrc"]["right_with_srcport"], 0xc123);
+    wire_test::put16(frame, 34, 0xc123);
+    frame[15] ^= std::byte{4};
+    wire_test::seal(frame, {8, 10, 11, 26, 27, 32});
+    EXPECT_EQ(json_of(frame)["icrc"]["hint"], "right with unmasked type of service");
+    EXPECT_FALSE(json_of(frame)["icrc"].contains("right_with_srcport"));
 }
 
 TEST(PacketJson, a_cut_packet_says_what_is_missing) {
@@ -223,6 +233,9 @@ TEST(PacketJson, a_subnet_management_packet_has_its_route) {
               R"({"mkey":9,"d":false,"hoppointer":1,"hopcount":2,"drslid":1,"drdlid":2})");
     mad.mgmt_class = wire::mgmt_class::subnet_management;
     EXPECT_EQ(json_of_mad()["smp"].dump(), R"({"mkey":9})");
+    mad.mgmt_class = 0x0f;
+    EXPECT_EQ(json_of_mad()["mad"]["mgmtclass"], 0x0f);
+    EXPECT_FALSE(json_of_mad()["mad"].contains("name")) << "a class without a name";
 }
 
 }  // namespace json_test

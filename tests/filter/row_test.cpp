@@ -79,6 +79,40 @@ TEST(Row, csv_quotes_only_what_needs_it) {
               "3\ttruncated by snap length: RETH needs 16 bytes, 6 left\n");
 }
 
+upper::Message in_rpc_rdma(const upper::Rpc& rpc) {
+    upper::RpcRdma message;
+    message.rpc = rpc;
+    return {message};
+}
+
+// A tag is any text that an NFS client chooses.
+TEST(Row, a_text_from_a_packet_stays_in_its_column_and_line) {
+    upper::Rpc call;
+    call.compound.emplace().tag = "\"one\"\t2\r\n3";
+    auto sample = sample_of(write_only);
+    sample.carrying(in_rpc_rdma(call));
+    EXPECT_EQ(csv("frame,nfs.tag,frame", sample), "3,\"\"\"one\"\"\t2\r\n3\",3\n");
+    EXPECT_EQ(tsv("frame,nfs.tag,frame", sample), "3\t\"one\" 2  3\t3\n");
+    call.compound->tag = "one\rtwo";
+    sample.carrying(in_rpc_rdma(call));
+    EXPECT_EQ(csv("nfs.tag", sample), "\"one\rtwo\"\n");
+}
+
+TEST(Row, operations_that_are_not_known_are_dots) {
+    upper::Rpc call;
+    call.compound.emplace().count = 3;
+    auto sample = sample_of(write_only);
+    sample.carrying(in_rpc_rdma(call));
+    EXPECT_EQ(tsv("nfs.opcode,nfs.ops", sample), "\t...\n");
+    call.compound->operations = {22, 9};
+    call.compound->known = 2;
+    sample.carrying(in_rpc_rdma(call));
+    EXPECT_EQ(tsv("nfs.opcode,nfs.ops", sample), "22\tPUTFH GETATTR ...\n");
+    call.compound->count = 2;
+    sample.carrying(in_rpc_rdma(call));
+    EXPECT_EQ(tsv("nfs.ops", sample), "PUTFH GETATTR\n");
+}
+
 TEST(Row, two_composed_texts_do_not_overwrite_each_other) {
     auto cut = wire::encode(packet_of(write_only));
     const auto length = cut.size();

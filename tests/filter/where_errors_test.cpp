@@ -39,6 +39,8 @@ TEST(WhereErrors, of_characters_and_quotes) {
         {"bth.psn # 1", "'#' at column 9 is not valid in a filter", 9, 1},
         {"bth.psn & reth", "'&' at column 9 is not valid in a filter", 9, 1},
         {"\x01", "byte 0x01 at column 1 is not valid in a filter", 1, 1},
+        {"~", "'~' at column 1 is not valid in a filter", 1, 1},
+        {"\x7f", "byte 0x7f at column 1 is not valid in a filter", 1, 1},
         {"icrc.status == \"bad", "the quotes at column 16 are not closed", 16, 4},
         {"icrc.status == 'bad\"", "the quotes at column 16 are not closed", 16, 5},
         {"'", "the quotes at column 1 are not closed", 1, 1},

@@ -221,6 +221,11 @@ TEST(Where, addresses_of_rdma_cm_are_of_either_family) {
                             "cm.ip_cm.sip != 2001:db8::1", "cm.ip_cm.sip in {::1, 192.0.2.2}",
                             "cm.port == 0x1234", "cm.ip_cm.ipv == 4"});
     expect_none(sample, {"cm.ip_cm.sip == ::/0", "cm.ip_cm.sip == ::192.0.2.2"});
+    data.put(140, "00 60").put(144, "20010db8000000000000000000000002");
+    auto v6 = message(wire::CmAttribute::ConnectRequest, data.bytes());
+    expect_matches(v6, {"cm.ip_cm.sip == 2001:db8::2", "cm.ip_cm.sip == 2001:db8::/126",
+                        "cm.ip_cm.sip in {10.0.0.0/8, 2001:db8::/32}"});
+    expect_none(v6, {"cm.ip_cm.sip == 0.0.0.0/0", "cm.ip_cm.sip == 2001:db9::/32"});
 }
 
 TEST(Where, says_whether_it_needs_the_icrc) {
