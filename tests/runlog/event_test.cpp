@@ -192,6 +192,10 @@ TEST(RunlogText, of_a_request_ends_with_its_list_and_flags_in_the_log) {
     const Event receive{0, "", "post_recv", {{"sges", runlog::Sges{{0x1000, 64, 2}}}}};
     EXPECT_EQ(runlog::request_text(receive), "  into 0x1000+64 lkey 0x00000002");
     EXPECT_EQ(runlog::request_text({0, "", "wc", {}}), "");
+    const runlog::Fields list{{"sges", runlog::Sges{{0x1000, 64, 2}}}};
+    EXPECT_EQ(runlog::request_text({0, "", "failed", list}), "  into 0x1000+64 lkey 0x00000002");
+    EXPECT_EQ(runlog::request_text({0, "", "failed", {{"opcode", "SEND"}, list[0]}}),
+              "  from 0x1000+64 lkey 0x00000002");
 }
 
 TEST(RunlogText, tells_how_long_a_call_took_if_that_was_long) {

@@ -83,6 +83,39 @@ TEST_F(LogFile, an_error_is_an_event_too) {
     EXPECT_EQ(events()[0].name, "error");
 }
 
+// What is called before each event writes those of traced calls, which it cannot if the trace is full.
+TEST_F(LogFile, an_error_is_told_though_what_comes_before_it_fails) {
+    runlog::Log log("client", path_);
+    int calls = 0;
+    log.before_each([&] {
+        if (++calls > 1)
+            throw util::Error("the trace is incomplete.");
+    });
+    log.note("x");
+    EXPECT_THROW(log.note("y"), util::Error);
+    testing::internal::CaptureStderr();
+    log.error("nothing listens there.");
+    log.error("the trace is incomplete.");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "client: the trace is incomplete.\nclient: nothing listens there.\n"
+              "client: the trace is incomplete.\n");
+    EXPECT_EQ(calls, 4);
+    ASSERT_EQ(events().size(), 3U);
+    EXPECT_EQ(events()[0].text("text"), "x");
+    EXPECT_EQ(events()[1].text("text"), "nothing listens there.");
+    EXPECT_EQ(events()[2].text("text"), "the trace is incomplete.");
+}
+
+TEST_F(LogFile, of_standard_output_leaves_the_text_to_standard_error) {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    runlog::Log("client", "-").event_at(1'500'000'000, "note", {{"text", "x"}});
+    EXPECT_EQ(testing::internal::GetCapturedStdout(),
+              R"({"t_ns":1500000000,"role":"client","event":"note","text":"x"})"
+              "\n");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "00:00:01.500000 client note      x\n");
+}
+
 TEST_F(LogFile, is_for_its_owner_alone_and_empties_an_older_one) {
     runlog::Log(std::string("client"), path_).note("older");
     EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);

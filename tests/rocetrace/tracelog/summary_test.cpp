@@ -106,6 +106,21 @@ TEST(Summary, has_queue_pairs_whose_creation_is_missing) {
         << text;
 }
 
+TEST(Summary, names_the_request_that_failed_behind_dropped_ones) {
+    const std::string text = summary_of({
+        R"({"t_ns":1,"role":"client","event":"qp","qpn":17,"type":"RC","max_send_wr":16,"max_recv_wr":1})",
+        R"({"t_ns":2,"role":"client","event":"post_send","qpn":17,"wr_id":1,"opcode":"SEND","len":7,"request":3})",
+        R"({"t_ns":3000,"role":"client","event":"dropped","records":2})",
+        R"({"t_ns":4000,"role":"client","event":"post_send","qpn":17,"wr_id":4,"opcode":"RDMA_READ","len":9,"request":6})",
+        R"({"t_ns":5000,"role":"client","event":"wc","qpn":17,"wr_id":2,"status":"SUCCESS","opcode":"SEND","queue":"send","request":4})",
+        R"({"t_ns":6000,"role":"client","event":"wc","qpn":17,"wr_id":4,"status":"REM_ACCESS_ERR","vendor_err":0,"queue":"send","request":6})",
+    });
+    EXPECT_NE(text.find("wr 4: REM_ACCESS_ERR: RDMA_READ of 9 bytes, posted 00:00:00.000004\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("2 events are missing in the log"), std::string::npos) << text;
+}
+
 TEST(Summary, keeps_a_region_with_the_keys_of_an_earlier_one) {
     const std::string text = summary_of({
         R"({"t_ns":1,"role":"server","event":"mr","va":4096,"len":100,"lkey":1,"rkey":2,"access":"local_write"})",

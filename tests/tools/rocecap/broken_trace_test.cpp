@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/process.hpp"
@@ -152,6 +153,31 @@ TEST(TraceArguments, explain_rejects_a_log_of_another_run_at_another_time) {
                                "' is of another run than the capture: it begins 2 hours after it, "
                                "and the capture has no packet of its queue pairs. Give the logs of "
                                "the same run, or none.\n");
+}
+
+TEST(TraceArguments, explain_tells_the_time_between_two_runs_in_two_of_a_unit_at_least) {
+    const Written run("trace_distance");
+    constexpr std::int64_t second = 1'000'000'000;
+    constexpr std::int64_t end = second + 4'000;  // of the capture
+    const auto distance = [&](std::int64_t ns) {
+        const std::string log = new_log(
+            run, "other.jsonl",
+            fmt::format(
+                R"({{"t_ns":{},"role":"peer","event":"qp_state","qpn":18,"state":"RTS","sq_psn":9}})"
+                "\n",
+                end + ns));
+        const auto err =
+            rocecap(support::Argv{"explain", run.wire(), "--log", log} + run.both_logs()).err;
+        const auto begin = err.find("it begins ");
+        return begin == std::string::npos ? err
+                                          : err.substr(begin + 10, err.find(" after") - begin - 10);
+    };
+    EXPECT_EQ(distance(11 * second), "11 seconds");
+    EXPECT_EQ(distance(120 * second - 1), "119 seconds");
+    EXPECT_EQ(distance(120 * second), "2 minutes");
+    EXPECT_EQ(distance(7'200 * second - 1), "119 minutes");
+    EXPECT_EQ(distance(48 * 3'600 * second - 1), "47 hours");
+    EXPECT_EQ(distance(48 * 3'600 * second), "2 days");
 }
 
 // A file and a run's directory; output goes to files where the command has no other.

@@ -197,6 +197,35 @@ TEST(CheckCommand, says_why_it_cannot_run) {
                                "' has no packet of a reliable connection (RC).\n");
 }
 
+TEST(CheckCommand, needs_both_sides_of_the_link_and_no_other_place) {
+    const auto outcome_of = [](std::initializer_list<const char*> interfaces) {
+        const support::TempPath capture("check_sides.pcapng");
+        capture::PcapngWriter out(capture::Sink::create(capture.str()), {});
+        for (const char* interface : interfaces) {
+            const auto frame = wire::encode(acknowledge(0, 1));
+            out.packet(out.add_interface(named(interface)),
+                       {.time = capture::Time(1),
+                        .bytes = frame,
+                        .original_length = static_cast<std::uint32_t>(frame.size())});
+        }
+        out.close();
+        auto outcome = support::run({support::rocecap(), "check", capture.str()});
+        const auto name = outcome.err.find(capture.str());
+        if (name != std::string::npos)
+            outcome.err.replace(name, capture.str().size(), "FILE");
+        return outcome;
+    };
+    const auto other = outcome_of({"before", "after", "eth0"});
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_EQ(other.err,
+              "rocecap: 'FILE' has interfaces other than 'before' and 'after' the link, so where "
+              "they captured is unknown: choose one with --interface.\n");
+    const auto one = outcome_of({"after"});
+    EXPECT_EQ(one.exit_code, 2);
+    EXPECT_EQ(one.err,
+              "rocecap: 'FILE' has only one side of the link: interface 'before' is missing.\n");
+}
+
 TEST(CheckCommand, does_not_compare_a_counter_that_was_reset) {
     LinkRun run("reset");
     run.pass(send_one(0));
