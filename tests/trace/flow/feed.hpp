@@ -54,6 +54,7 @@ inline constexpr std::uint8_t fetch_add = 0x14;
 inline constexpr std::uint8_t flush = 0x1c;
 inline constexpr std::uint8_t uc_send_only = 0x24;
 inline constexpr std::uint8_t dc_send_only = 0x44;
+inline constexpr std::uint8_t xrc_send_only = 0xa4;
 }  // namespace opcode
 
 namespace syndrome {
@@ -100,14 +101,23 @@ struct Endpoint {
     std::uint32_t psn = 0;
 };
 
+/// Which transport a ConnectRequest asks for; by default RC.
+struct Service {
+    unsigned type = 0;
+    unsigned extended = 0;
+};
+
 // Offsets in the messages' data: IBTA volume 1, 12.6.5 and 12.6.8.
-inline std::vector<std::byte> connect_request(const Endpoint& active, unsigned path_mtu_code) {
+inline std::vector<std::byte> connect_request(const Endpoint& active, unsigned path_mtu_code,
+                                              const Service& service = {}) {
     std::vector<std::byte> data(wire::Mad::data_size);
     const auto bytes = std::span(data).first<wire::Mad::data_size>();
     util::put_be32<0>(bytes, active.comm_id);
     util::put_be24<32>(bytes, active.qpn);
+    util::put_be8<43>(bytes, static_cast<std::uint8_t>(service.type << 1));
     util::put_be24<44>(bytes, active.psn);
     util::put_be8<50>(bytes, static_cast<std::uint8_t>(path_mtu_code << 4));
+    util::put_be8<51>(bytes, static_cast<std::uint8_t>(service.extended));
     return wire_test::cm_mad(wire::CmAttribute::ConnectRequest, data);
 }
 
@@ -153,8 +163,9 @@ class Feed {
         request(to_passive, active, path_mtu_code);
         reply(to_passive, active, passive);
     }
-    void request(Way to_passive, const Endpoint& active, unsigned path_mtu_code = 1) {
-        add_mad(to_passive, connect_request(active, path_mtu_code));
+    void request(Way to_passive, const Endpoint& active, unsigned path_mtu_code = 1,
+                 const Service& service = {}) {
+        add_mad(to_passive, connect_request(active, path_mtu_code, service));
     }
     void reply(const Way& to_passive, const Endpoint& active, const Endpoint& passive) {
         add_mad({.from = to_passive.to, .to = to_passive.from, .network = to_passive.network},

@@ -1,0 +1,74 @@
+// What a check leaves out of its report is counted, in text and in JSON.
+#include <gtest/gtest.h>
+
+#include "render/check_json.hpp"
+#include "render/check_text.hpp"
+#include "util/json.hpp"
+#include "wire/opcode.hpp"
+
+namespace check_output_test {
+
+using conformance::Code;
+
+conformance::Finding finding(Code code, std::uint64_t frame) {
+    return {.code = code, .frame = frame, .t_ns = 0, .text = "what was seen", .because = {}};
+}
+
+// One connection, with more of everything than is kept.
+conformance::Report report() {
+    conformance::Report made;
+    made.connections.emplace_back();
+    made.findings = {finding(Code::NakRepeated, 8)};
+    made.unknowable = {finding(Code::PsnSkipped, 9), finding(Code::PsnSkipped, 10)};
+    made.left_out = {{Code::NakRepeated, 0, true, false, 3},
+                     {Code::ReadPsn, 0, false, false, 4},
+                     {Code::PsnSkipped, 0, true, true, 5}};
+    conformance::Recovery recovery;
+    recovery.packet.frame = 7;
+    recovery.packet.opcode = wire::find_opcode(0x04);
+    recovery.packet.fate = conformance::Fate::Lost;
+    recovery.predicted = recovery.seen = conformance::GoBack::Timeout;
+    recovery.resend.emplace();
+    recovery.gave_up = true;
+    made.recoveries = {recovery};
+    made.recoveries_left_out = 2;
+    return made;
+}
+
+TEST(CheckText, counts_what_is_left_out) {
+    const std::string text = render::check_text(report(), {}, util::TextStyle());
+    for (const std::string_view part : {
+             "\n      7  lost      SEND Only            0x000000  gave up ",
+             "\n  ... and 2 more recoveries: too many to keep\n",
+             "\n  ... and 3 more nak-repeated of #1: too many to keep\n",
+             "\n  ... and 4 more read-psn of #1: too many to keep\n",
+             "\n      7  psn-skipped ",
+         })
+        EXPECT_NE(text.find(part), std::string::npos) << part << text;
+    EXPECT_EQ(text.find("more psn-skipped"), std::string::npos) << text;
+}
+
+TEST(CheckJson, counts_what_is_left_out) {
+    std::string text;
+    render::check_json(report(), {}, [&](std::string_view part) { text += part; });
+    const auto json = util::Json::parse(text);
+    EXPECT_EQ(json.at("deviations").size(), 1U);
+    EXPECT_EQ(json.at("deviations_left_out"), 7);
+    EXPECT_EQ(json.at("recoveries_left_out"), 2);
+    EXPECT_EQ(json.at("cannot_be_judged").dump(), R"({"psn-skipped":7})");
+    EXPECT_EQ(json.at("recoveries")[0].at("recovered"), "gave up");
+}
+
+TEST(CheckJson, does_not_tell_of_what_is_left_out_if_nothing_is) {
+    auto made = report();
+    made.left_out.clear();
+    made.recoveries_left_out = 0;
+    std::string text;
+    render::check_json(made, {}, [&](std::string_view part) { text += part; });
+    const auto json = util::Json::parse(text);
+    EXPECT_FALSE(json.contains("deviations_left_out"));
+    EXPECT_FALSE(json.contains("recoveries_left_out"));
+    EXPECT_EQ(json.at("cannot_be_judged").at("psn-skipped"), 2);
+}
+
+}  // namespace check_output_test
