@@ -49,7 +49,9 @@ ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packe
     if (packet.atomic_ack_eth)
         seen.value = packet.atomic_ack_eth->origremdt;
     util::Digest digest = form_of(packet);
-    seen.form = packet.truncated ? 0 : digest.value();
+    // The length of a sliced packet may be that of what is left.
+    const bool is_whole = !packet.truncated || (packet.icrc && !packet.truncated->is_sliced);
+    seen.form = is_whole ? digest.value() : 0;
     digest.add(packet.payload);
     seen.digest = digest.value();
     seen.is_cut = packet.payload.size() < packet.payload_length;
@@ -58,8 +60,7 @@ ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packe
 
 std::string_view short_name(const wire::OpcodeInfo& opcode) {
     const std::string_view name = opcode.name;
-    const std::size_t space = name.find(' ');
-    return space == std::string_view::npos ? name : name.substr(space + 1);
+    return name.substr(name.find(' ') + 1);
 }
 
 }  // namespace conformance

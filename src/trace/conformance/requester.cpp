@@ -78,12 +78,11 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
 void Requester::forget() {
     const auto most_acknowledged = static_cast<std::ptrdiff_t>(shared_.window());
     constexpr std::ptrdiff_t most = 16'384;
-    const auto open = std::ranges::upper_bound(
-        sent_, acknowledged_, {}, [](const Sent& request) { return request.place + request.psns; });
+    const auto open = first_open();
     // Without any response, nothing is known to be open.
     const bool is_answered = !advances_.empty();
     const auto old =
-        std::max({(is_answered ? open : sent_.end()) - sent_.begin() - most_acknowledged,
+        std::max({(is_answered ? open : sent_.cend()) - sent_.cbegin() - most_acknowledged,
                   std::ssize(sent_) - most, std::ptrdiff_t{0}});
     if (old == 0)
         return;
@@ -113,7 +112,7 @@ void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
         ++copied_packets_;
         return;
     }
-    const bool goes_on = cursor_ < next_ && place >= cursor_ && !resends_.empty();
+    const bool goes_on = cursor_ < next_ && place >= cursor_;
     // Packets acknowledged in the meantime may be skipped.
     const bool skips = place > cursor_ && acknowledged_ < place;
     if (!goes_on || (skips && is_asked_for(place)))
@@ -126,13 +125,18 @@ void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
     ++resend.packets;
     ++repeated_packets_;
     cursor_ = place + request.psn_count(facts_.path_mtu);
-    if (resend.packets == 1 || sequence_.extend(resend.last_psn) < cursor_ - 1)
-        resend.last_psn = sequence_.psn_of(cursor_ - 1);
+    resend.last_psn = sequence_.psn_of(cursor_ - 1);
     compare(request, place);
     if (original != nullptr) {
         original->last_ns = request.t_ns;
         original->ip_id = request.ip_id;
     }
+}
+
+// Returns the first request that is not acknowledged to its end.
+std::vector<Requester::Sent>::const_iterator Requester::first_open() const {
+    return std::ranges::upper_bound(
+        sent_, acknowledged_, {}, [](const Sent& request) { return request.place + request.psns; });
 }
 
 Requester::Sent* Requester::holder_of(ExtendedPsn place) {
@@ -186,18 +190,12 @@ void Requester::ask(std::optional<Asked>& asked, const Asked& now) {
 }
 
 // Acknowledges all requests before `next`, up to the first that requires data: a response to a
-// later request implies that the data was lost.
+// later request implies that the data was lost. PSNs that were left out have no request.
 void Requester::acknowledge(ExtendedPsn next, const ObservedPacket& response) {
-    const Sent* first = holder_of(acknowledged_);
-    if (first == nullptr)
-        return;
-    for (std::size_t i = static_cast<std::size_t>(first - sent_.data()); i < sent_.size(); ++i) {
-        const Sent& request = sent_[i];
-        if (request.place >= next)
-            break;
-        if (!request.wants_data)
+    for (auto request = first_open(); request != sent_.end() && request->place < next; ++request) {
+        if (!request->wants_data)
             continue;
-        const ExtendedPsn missing = std::max(acknowledged_, request.place);
+        const ExtendedPsn missing = std::max(acknowledged_, request->place);
         advance(missing, response);
         ask(implied_, {missing, response, false});
         return;

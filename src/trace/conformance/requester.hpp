@@ -106,6 +106,7 @@ class Requester {
     void acknowledge(ExtendedPsn next, const ObservedPacket& response);
     void advance(ExtendedPsn next, const ObservedPacket& response);
     ExtendedPsn acknowledged_at(std::int64_t t_ns) const;
+    std::vector<Sent>::const_iterator first_open() const;
     Sent* holder_of(ExtendedPsn place);
     Finding& report(Code code, const ObservedPacket& at, std::string text,
                     std::vector<std::uint64_t> because = {});

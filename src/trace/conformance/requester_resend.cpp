@@ -39,7 +39,7 @@ void Requester::go_back(const ObservedPacket& request, ExtendedPsn place) {
     resend.first = request;
     resend.silence_ns = request.t_ns - last_sent_ns_;
     resend.cause = asked_back(request, place, resend);
-    if (resend.cause == GoBack::None && !resend.asked_by)
+    if (resend.cause == GoBack::None)
         resend.cause = without_asking(request, place);
     timeouts_in_a_row_ = resend.cause == GoBack::Timeout ? timeouts_in_a_row_ + 1 : 0;
     if (resend.cause == GoBack::Timeout)

@@ -36,8 +36,8 @@ void Responder::response(const ObservedPacket& sent) {
     if (continue_reading(sent))
         return;
     Scan scanned;
-    if (state_.is_dead && is_judged_dead_)
-        return;
+    if (is_judged_dead_)
+        return;  // later responses add no information
     if (outlook_ && !may_explain(sent)) {
         const State later = outlook_->later;
         wrong(scanned, later, sent);

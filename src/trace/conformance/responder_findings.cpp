@@ -40,11 +40,8 @@ void Responder::wrong(Scan& scanned, const State& later, const ObservedPacket& s
         wrong_nak(scanned, later, sent);
 }
 
-// Reported once: later responses add no information.
 void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
                                    const ObservedPacket& sent) {
-    if (is_judged_dead_)
-        return;
     is_judged_dead_ = true;
     const auto broken = std::ranges::find(scanned, Owed::InvalidRequest, &Expectation::owed);
     if (broken != scanned.end()) {

@@ -161,6 +161,16 @@ TEST_F(Recoveries, of_a_packet_that_came_with_another_psn_by_a_nak) {
     expect("changed: NAK, as specified");
 }
 
+TEST_F(Recoveries, of_an_ack_that_came_with_another_psn_by_the_timer) {
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.change(acknowledge(1, 2), acknowledge(0, 2));
+    trace_.time_out();
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("changed: timeout, as specified");
+}
+
 TEST_F(Recoveries, of_a_lost_rnr_nak_by_the_timer) {
     trace_.pass(send_one(0));
     trace_.lose(rnr(0, 0));

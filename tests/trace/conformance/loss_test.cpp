@@ -197,15 +197,45 @@ TEST_F(Recoveries, of_the_last_ack_by_the_timer_and_a_duplicate) {
     expect("lost: timeout, as specified");
 }
 
-TEST_F(Recoveries, of_a_lost_nak_by_the_timer) {
+// A NAK that comes as another packet asks for nothing.
+class LostNak : public Recoveries, public testing::WithParamInterface<std::string_view> {};
+
+TEST_P(LostNak, is_replaced_by_the_timer) {
     trace_.lose(send_one(0));
     trace_.pass(send_one(1));
-    trace_.lose(nak(0, 0));
+    if (GetParam() == "lost")
+        trace_.lose(nak(0, 0));
+    else if (GetParam() == "corrupted")
+        trace_.corrupt(nak(0, 0));
+    else
+        trace_.change(nak(0, 0), acknowledge(0xffffff, 0));
     trace_.time_out();
     trace_.pass(send_one(0));
     trace_.pass(send_one(1));
     trace_.pass(acknowledge(1, 2));
-    expect("lost: timeout, as specified\nlost: timeout, as specified");
+    expect(fmt::format("lost: timeout, as specified\n{}: timeout, as specified", GetParam()));
+    EXPECT_EQ(first().prediction, "the NAK was lost, and a NAK is not repeated");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LostNak, testing::Values("lost", "corrupted", "changed"));
+
+// Their responses are READ responses without data.
+TEST_F(Recoveries, of_a_lost_response_to_flush_and_atomic_write) {
+    constexpr std::uint8_t atomic_write = 0x1d;
+    std::uint32_t psn = 0;
+    for (const std::uint8_t code : {opcode::flush, atomic_write}) {
+        const auto request = asking(packet(there, code, psn));
+        trace_.pass(request);
+        trace_.pass(send_one(psn + 1));
+        trace_.lose(response(psn, 0, 1, psn + 1));
+        trace_.pass(acknowledge(psn + 1, psn + 2));
+        trace_.pass(request);
+        trace_.pass(send_one(psn + 1));
+        trace_.pass(response(psn, 0, 1, psn + 2));
+        trace_.pass(acknowledge(psn + 1, psn + 2));
+        psn += 2;
+    }
+    expect("lost: implied NAK, as specified\nlost: implied NAK, as specified");
 }
 
 }  // namespace

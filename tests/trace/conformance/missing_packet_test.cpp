@@ -31,6 +31,25 @@ TEST_F(MissingPackets, explain_a_psn_that_is_left_out) {
     expect("", "psn-skipped");
 }
 
+// Cause and reaction are as predicted, but not the packet from which on the requester went back.
+TEST_F(MissingPackets, leave_the_recovery_open_that_they_may_explain) {
+    for (std::uint32_t psn = 0; psn < 2; ++psn)
+        trace_.pass(send_one(psn));
+    trace_.pass(acknowledge(1, 2));
+    trace_.lose(send_one(2));
+    trace_.pass(send_one(3));
+    trace_.pass(nak(2, 2));
+    for (std::uint32_t psn = 1; psn < 4; ++psn)
+        trace_.pass(send_one(psn));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(acknowledge(3, 4));
+    const auto report = trace_.report();
+    EXPECT_EQ(codes(report), "");
+    ASSERT_EQ(report.unknowable.size(), 1U);
+    EXPECT_EQ(report.unknowable[0].code, conformance::Code::ResendFrom);
+    EXPECT_EQ(recoveries(report), "lost: NAK, undetermined");
+}
+
 TEST_F(MissingPackets, do_not_explain_an_ack_of_what_never_arrived) {
     trace_.pass(send_one(0));
     trace_.lose(send_one(1));

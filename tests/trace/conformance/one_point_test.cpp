@@ -186,4 +186,19 @@ TEST(OnePointSilence, is_found_after_more_requests_than_the_window_has) {
     }
 }
 
+// {milliseconds after the requests, silence}. These take 25 ms; the least time for a response is 500 ms.
+TEST(OnePointSilence, is_none_where_the_capture_ends_soon) {
+    for (const auto& [after_ms, is_silent] : {std::pair(470, false), std::pair(480, true)}) {
+        SCOPED_TRACE(after_ms);
+        Twins twins;
+        for (std::uint32_t psn = 0; psn < 5'000; ++psn)
+            twins.pass(send_one(psn));
+        twins.wait(std::int64_t{after_ms} * 1'000'000);
+        twins.pass(datagram({.from = 1, .to = 2, .qpn = 9}, 8, 1));
+        const auto [all, window] = twins.reports();
+        EXPECT_EQ(all.connections.front().forward.silent_since.has_value(), is_silent);
+        EXPECT_EQ(window.connections.front().forward.silent_since.has_value(), is_silent);
+    }
+}
+
 }  // namespace one_point_test

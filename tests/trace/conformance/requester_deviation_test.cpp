@@ -13,6 +13,23 @@ TEST_F(Deviations, a_psn_that_is_left_out) {
     expect("psn-skipped", wrong);
 }
 
+// What comes after the PSN that was left out is acknowledged as usual.
+TEST_F(Deviations, a_psn_that_is_left_out_and_sent_later_is_the_only_one) {
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    const auto wrong = trace_.pass(send_one(2));
+    trace_.pass(nak(1, 1));
+    for (const std::uint32_t psn : {1U, 2U})
+        trace_.pass(send_one(psn));
+    trace_.pass(acknowledge(2, 3));
+    trace_.lose(send_one(3));
+    trace_.time_out();
+    trace_.pass(send_one(3));
+    trace_.pass(acknowledge(3, 4));
+    expect("psn-skipped", wrong);
+    EXPECT_EQ(verdicts_, "lost: timeout, as specified");
+}
+
 TEST_F(Deviations, a_resend_from_too_early) {
     for (std::uint32_t psn = 0; psn < 2; ++psn)
         trace_.pass(send_one(psn));
@@ -136,17 +153,54 @@ TEST_F(Deviations, a_repeat_with_other_bytes) {
     EXPECT_EQ(verdicts_, "lost: NAK, deviation");
 }
 
-TEST_F(Deviations, a_rest_of_a_read_from_another_address) {
+// A capture with a part of the payload has all headers.
+TEST_F(Deviations, a_repeat_to_another_address_in_a_capture_that_cuts_the_payload) {
+    trace_.snap(100);
+    trace_.pass(write_part(0, 0, 2));
+    trace_.pass(write_part(0, 1, 2));
+    trace_.time_out();
+    auto other = write_part(0, 0, 2);
+    other.reth->va += 4;
+    const auto wrong = trace_.pass(other);
+    trace_.pass(write_part(0, 1, 2));
+    trace_.pass(acknowledge(1, 1));
+    trace_.pass(acknowledge(1, 1));
+    expect("resend-differs", wrong);
+}
+
+TEST_F(Recoveries, of_a_payload_that_the_capture_cuts_are_not_compared) {
+    trace_.lose(write_part(0, 0, 2));
+    trace_.snap(100);
+    trace_.pass(write_part(0, 1, 2));
+    trace_.pass(nak(0, 0));
+    trace_.pass(write_part(0, 0, 2));
+    trace_.snap(110);
+    trace_.pass(write_part(0, 1, 2));
+    trace_.pass(acknowledge(1, 1));
+    expect("lost: NAK, as specified");
+}
+
+// {change of the address, of the rkey, of the length}
+class OtherRest : public Deviations,
+                  public testing::WithParamInterface<std::array<std::uint32_t, 3>> {};
+
+TEST_P(OtherRest, of_a_read_is_a_deviation) {
     trace_.pass(read_part(0, 3));
     trace_.pass(response(0, 0, 3, 1));
     trace_.lose(response(0, 1, 3, 1));
     trace_.pass(response(0, 2, 3, 1));
     auto rest = read_part(0, 3, 1);
-    rest.reth->va += 4;
+    rest.reth->va += GetParam()[0];
+    rest.reth->rkey += GetParam()[1];
+    rest.reth->dmalen -= GetParam()[2];
     const auto wrong = trace_.pass(rest);
     respond(1, 0, 2, 1);
     expect("resend-differs", wrong);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, OtherRest,
+                         testing::Values(std::array{4U, 0U, 0U}, std::array{0U, 1U, 0U},
+                                         std::array{0U, 0U, 4U}));
 
 TEST_F(Deviations, a_repeat_that_does_not_wait_as_the_rnr_nak_says) {
     trace_.pass(send_one(0));
@@ -201,9 +255,11 @@ TEST_F(Deviations, one_early_timer_of_a_hundred_is_not_judged) {
     trace_.pass(send_one(psn));
     trace_.pass(acknowledge(psn, psn + 1));
     trace_.pass(acknowledge(psn, psn + 1));
+    trace_.pass(response(psn, 0, 1, psn + 1));
     const auto report = trace_.report();
-    EXPECT_TRUE(report.findings.empty());
-    EXPECT_EQ(report.unknowable.size(), 1U);
+    EXPECT_EQ(codes(report), "response-without-request");
+    ASSERT_EQ(report.unknowable.size(), 1U);
+    EXPECT_EQ(report.unknowable[0].code, conformance::Code::TimeoutEarly);
 }
 
 // {retransmissions, deviation}. retry_cnt is 3.
@@ -237,6 +293,54 @@ TEST_F(Deviations, retries_that_a_response_interrupts_are_not_added_up) {
     }
     EXPECT_TRUE(trace_.report().findings.empty());
 }
+
+// {nanoseconds from the second NAK to the repeat of what the first one asked for, deviation}
+class EarlierNak : public Deviations,
+                   public testing::WithParamInterface<std::pair<std::int64_t, bool>> {};
+
+TEST_P(EarlierNak, asks_until_the_requester_must_have_seen_the_later_one) {
+    trace_.hold(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.release();
+    trace_.pass(send_one(2));
+    trace_.pass(nak(0, 0));
+    trace_.pass(nak(1, 1));
+    trace_.wait(GetParam().first);
+    for (std::uint32_t psn = 0; psn < 3; ++psn) {
+        trace_.pass(send_one(psn));
+        trace_.pass(acknowledge(psn, psn + 1));
+    }
+    EXPECT_EQ(codes(trace_.report()), GetParam().second ? "resend-without-cause" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EarlierNak,
+                         testing::Values(std::pair(49'000'000, false),
+                                         std::pair(51'000'000, true)));
+
+// {nanoseconds from the NAK for a later request until the READ is sent again, deviation}. The timer may
+// run since an earlier packet.
+class ReadBeforeNak : public Deviations,
+                      public testing::WithParamInterface<std::pair<std::int64_t, bool>> {};
+
+TEST_P(ReadBeforeNak, is_sent_again_by_its_timer) {
+    trace_.pass(read_part(0, 1));
+    trace_.lose(response(0, 0, 1, 1));
+    trace_.lose(send_one(1));
+    trace_.pass(send_one(2));
+    trace_.pass(nak(1, 1));
+    trace_.pass(read_part(0, 1));  // for the NAK shows that its response is missing
+    trace_.lose(response(0, 0, 1, 1));
+    trace_.wait(GetParam().first);
+    trace_.pass(read_part(0, 1));
+    trace_.pass(response(0, 0, 1, 1));
+    trace_.pass(send_one(1));
+    trace_.pass(send_one(2));
+    trace_.pass(acknowledge(2, 3));
+    EXPECT_EQ(codes(trace_.report()), GetParam().second ? "resend-from" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ReadBeforeNak,
+                         testing::Values(std::pair(12'000'000, false), std::pair(9'000'000, true)));
 
 TEST_F(Deviations, a_nak_that_only_the_timer_answers) {
     trace_.lose(send_one(0));

@@ -132,6 +132,18 @@ TEST_F(Deviations, an_ack_that_only_the_copy_gets_is_missing_once_a_later_reques
     expect("missing-ack", asked);
 }
 
+TEST_F(Deviations, an_ack_that_is_late_is_missing_if_only_the_copy_before_it_is_acknowledged) {
+    trace_.pass(send_one(0));
+    const auto asked = trace_.pass(send_one(1)) + 1;
+    trace_.time_out();
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(acknowledge(0, 2));
+    expect("missing-ack", asked);
+}
+
 TEST_F(Deviations, another_msn) {
     trace_.pass(send_one(0));
     const auto wrong = trace_.pass(acknowledge(0, 2));

@@ -2,6 +2,7 @@
 // emulator. Each frame is encoded and decoded as from a capture.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,6 +50,8 @@ class Trace {
 
     conformance::Checker& checker() { return *checker_; }
     void wait(std::int64_t ns) { now_ += ns; }
+    /// The capture has at most this many bytes of each later frame.
+    void snap(std::size_t bytes) { snap_ = bytes; }
     void time_out() { wait(timeout_ns + 1'000'000); }
 
     // Each function returns the number of the frame that the host sent.
@@ -108,7 +111,9 @@ class Trace {
     std::uint64_t after(util::Bytes frame) { return add(frame, conformance::LinkSide::Egress); }
     std::uint64_t add(util::Bytes frame, conformance::LinkSide side) {
         now_ += 5'000;
-        checker_->add(++frames_, side, now_, wire::decode(frame, wire::LinkType::Ethernet), frame);
+        const util::Bytes captured = frame.first(std::min(frame.size(), snap_));
+        checker_->add(++frames_, side, now_,
+                      wire::decode(captured, wire::LinkType::Ethernet, frame.size()), captured);
         return frames_;
     }
 
@@ -116,6 +121,7 @@ class Trace {
     std::optional<conformance::Checker> checker_;
     std::int64_t now_ = 1'000'000'000;
     std::uint64_t frames_ = 0;
+    std::size_t snap_ = SIZE_MAX;
     std::vector<std::vector<std::byte>> held_;
 };
 
