@@ -64,65 +64,60 @@ class NotExecuted {
                         request_.va, atomic_size));
     }
 
-    // The requests before the refused one were executed: a NAK acknowledges them.
+    // The captured requests before the refused one were executed: a NAK acknowledges them.
     template <typename Predicate>
-    const Seen* executed(Predicate is_it) const {
-        if (request_.packet == nullptr)
-            return nullptr;
-        const auto& all = case_.direction.requests;
-        const auto found = std::ranges::find_if(all, [&](const Seen* one) {
+    bool was_executed(Predicate is_it) const {
+        return std::ranges::any_of(case_.direction.requests, [&](const Seen* one) {
             return one->frame < request_.packet->frame &&
                    distance(one->psn, request_.packet->psn) > 0 && is_it(*one);
         });
-        return found == all.end() ? nullptr : *found;
+    }
+
+    // Whether a request was executed that requires such a right. Without the refused packet, by the
+    // log of the requester.
+    template <typename Predicate>
+    bool was_right_used(Predicate is_it) const {
+        if (request_.packet != nullptr)
+            return was_executed([&](const Seen& one) { return is_it(right_of(one)); });
+        return std::ranges::any_of(case_.direction.requester->posts, [&](const Post& post) {
+            return post.is_done && post.done_ns < request_.refused_ns && is_it(right_of(post));
+        });
     }
 
     // Returns whether the responder may have a smaller path MTU: it accepted no packet of that size.
     bool is_size_open() const {
         if (request_.packet == nullptr || request_.packet->opcode->is_only())
             return false;
-        return executed([&](const Seen& one) { return one.payload >= request_.payload; }) ==
-               nullptr;
+        return !was_executed([&](const Seen& one) { return one.payload >= request_.payload; });
     }
 
     bool is_right_open() const {
-        return executed([&](const Seen& one) { return right_of(one) == request_.right; }) ==
-               nullptr;
+        return !was_right_used([&](std::string_view right) { return right == request_.right; });
     }
 
     bool is_depth_open() const {
-        return request_.is_read_or_atomic && executed([](const Seen& one) {
-                                                 return is_read_or_atomic(one.opcode->operation);
-                                             }) == nullptr;
+        return request_.is_read_or_atomic && !was_right_used(is_read_or_atomic);
     }
 
     // Of a WRITE, only the packets' size and the queue pair's rights remain.
     void too_large_or_forbidden() {
         if (request_.packet == nullptr)
             return;
-        std::uint32_t largest = 0;  // in the other direction
-        if (case_.direction.back != nullptr)
-            for (const Seen& seen : case_.direction.back->packets)
-                largest = std::max(largest, seen.payload);
-        const bool is_smaller = largest != 0 && largest < request_.payload;
         // Hosts with larger packets than the usual interface allows often have another MTU.
         constexpr std::uint32_t usual = 1024;
-        if (is_size_open() && (is_smaller || !is_right_open() || request_.payload > usual))
-            smaller_path_mtu(is_smaller ? largest : 0);
+        if (is_size_open() && (!is_right_open() || request_.payload > usual))
+            smaller_path_mtu();
         else if (is_right_open())
             forbidden();
     }
 
-    // `own`: payload of the responder's own packets; 0: unknown.
-    void smaller_path_mtu(std::uint32_t own) {
-        Cause* cause =
-            guess(Code::PathMtuMismatch, Certainty::Possible,
-                  fmt::format(
-                      "the refused packet has {} bytes of payload, and no packet of that size "
-                      "was accepted before: the responder's path MTU is probably smaller.{}",
-                      request_.payload,
-                      own == 0 ? "" : fmt::format(" Its own packets have at most {} bytes.", own)),
-                  {});
+    void smaller_path_mtu() {
+        Cause* cause = guess(
+            Code::PathMtuMismatch, Certainty::Possible,
+            fmt::format("the refused packet has {} bytes of payload, and no packet of that size "
+                        "was accepted before: the responder's path MTU is probably smaller.",
+                        request_.payload),
+            {});
         if (cause == nullptr)
             return;
         cause->try_this =
@@ -166,8 +161,7 @@ class NotExecuted {
             if (response->frame < request_.packet->frame && !response->is_kind(AethKind::Nak))
                 answer = response;
         for (const Seen* request : case_.direction.requests)
-            if (request->frame <= request_.packet->frame &&
-                is_read_or_atomic(request->opcode->operation) &&
+            if (request->frame <= request_.packet->frame && is_read_or_atomic(right_of(*request)) &&
                 (answer == nullptr || distance(answer->psn, request->psn) > 0))
                 ++count;
         return count;

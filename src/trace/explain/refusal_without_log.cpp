@@ -71,19 +71,8 @@ class WithoutLog {
                 continue;
             (right_of(*one) == request_.right ? same : otherwise) = one;
         }
-        const Seen* known = same != nullptr ? same : otherwise;
-        if (known != nullptr) {
-            Cause& cause = add(
-                same != nullptr ? Code::Deregistered : Code::MissingAccessRight, Certainty::Likely,
-                same != nullptr
-                    ? "the responder executed such an access to the same bytes before: the "
-                      "region has been deregistered or invalidated since."
-                    : fmt::format("the responder executed another access to the same bytes "
-                                  "before: its rkey and bounds are right, and {} is missing.",
-                                  request_.right));
-            cause.evidence.insert(cause.evidence.begin(), evidence(*known));
+        if (add_known(same, otherwise, [](const Seen& known) { return evidence(known); }))
             return true;
-        }
         if (end == 0 || end >= request_.va + request_.length)
             return false;
         add(Code::OutOfBounds, Certainty::Possible,
@@ -110,20 +99,36 @@ class WithoutLog {
 
     // The same by the requester's log.
     bool as_completed_before() {
-        const LoggedQueuePair* requester = case_.direction.requester;
-        if (requester == nullptr || !case_.whole.logs.is_whole(requester->role))
+        const LoggedQueuePair& requester = *case_.direction.requester;  // it has the completion
+        if (!case_.whole.logs.is_whole(requester.role))
             return false;
-        const auto same = std::ranges::find_if(requester->posts, [this](const Post& post) {
-            return post.is_done && post.done_ns < request_.refused_ns &&
-                   post.rkey == request_.rkey && post.remote_va <= request_.va &&
-                   post.remote_va + post.length >= request_.va + request_.length;
-        });
-        if (same == requester->posts.end())
+        const Post* same = nullptr;
+        const Post* otherwise = nullptr;
+        for (const Post& post : requester.posts)
+            if (post.is_done && post.done_ns < request_.refused_ns && post.rkey == request_.rkey &&
+                post.remote_va <= request_.va &&
+                post.remote_va + post.length >= request_.va + request_.length)
+                (right_of(post) == request_.right ? same : otherwise) = &post;
+        return add_known(same, otherwise,
+                         [&](const Post& known) { return evidence(requester, known); });
+    }
+
+    // Adds what an executed access to the same bytes shows: `same`: one that needs the same right;
+    // `otherwise`: another one. Returns whether there is one.
+    template <typename Access, typename ToEvidence>
+    bool add_known(const Access* same, const Access* otherwise, ToEvidence to_evidence) {
+        const Access* known = same != nullptr ? same : otherwise;
+        if (known == nullptr)
             return false;
-        add(Code::Deregistered, Certainty::Likely,
-            "a request for the same bytes with this rkey completed before: the region has been "
-            "deregistered or invalidated since.")
-            .add(evidence(*requester, *same));
+        Cause& cause = add(
+            same != nullptr ? Code::Deregistered : Code::MissingAccessRight, Certainty::Likely,
+            same != nullptr
+                ? "the responder executed such an access to the same bytes before: the region has "
+                  "been deregistered or invalidated since."
+                : fmt::format("the responder executed another access to the same bytes before: its "
+                              "rkey and bounds are right, and {} is missing.",
+                              request_.right));
+        cause.evidence.insert(cause.evidence.begin(), to_evidence(*known));
         return true;
     }
 

@@ -27,7 +27,7 @@ std::string_view right_of(Operation operation) {
     }
 }
 
-std::string_view right_of(std::string_view opcode) {
+std::string_view right_of_posted(std::string_view opcode) {
     if (opcode.starts_with("RDMA_WRITE"))
         return "remote_write";
     if (opcode == "RDMA_READ")
@@ -35,10 +35,6 @@ std::string_view right_of(std::string_view opcode) {
     return opcode.starts_with("ATOMIC") || opcode == "CMP_SWAP" || opcode == "FETCH_ADD"
                ? "remote_atomic"
                : std::string_view();
-}
-
-bool is_read_or_atomic(std::string_view right) {
-    return right == "remote_read" || right == "remote_atomic";
 }
 
 RefusedRequest request_of(const Direction& direction, const Seen& packet) {
@@ -60,7 +56,7 @@ RefusedRequest request_of(const Direction& direction, const Seen& packet) {
 
 RefusedRequest request_of(const LoggedQueuePair& pair, const Post& post) {
     RefusedRequest made;
-    made.right = right_of(post.opcode);
+    made.right = right_of_posted(post.opcode);
     made.is_read_or_atomic = is_read_or_atomic(made.right);
     made.fills_receive = post.opcode.starts_with("SEND");
     made.va = post.remote_va;
@@ -182,8 +178,12 @@ std::string_view right_of(const Seen& request) {
     return right_of(request.opcode->operation);
 }
 
-bool is_read_or_atomic(wire::Operation operation) {
-    return is_read_or_atomic(right_of(operation));
+std::string_view right_of(const Post& post) {
+    return right_of_posted(post.opcode);
+}
+
+bool is_read_or_atomic(std::string_view right) {
+    return right == "remote_read" || right == "remote_atomic";
 }
 
 }  // namespace explain

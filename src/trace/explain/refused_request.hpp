@@ -64,7 +64,9 @@ RefusedMessage message_of(const Direction& direction, const Seen& packet);
 
 /// Returns the access right that a request packet requires: "remote_write"; empty: none.
 std::string_view right_of(const Seen& request);
-/// Returns whether the operation is a READ or an atomic.
-bool is_read_or_atomic(wire::Operation operation);
+/// The same of a posted request.
+std::string_view right_of(const Post& post);
+/// Returns whether a request that requires this right is a READ or an atomic.
+bool is_read_or_atomic(std::string_view right);
 
 }  // namespace explain

@@ -1,4 +1,6 @@
 // Refused accesses: what the program took for an address or an rkey, and what was accepted before.
+#include <fmt/format.h>
+
 #include "trace/explain/scene.hpp"
 
 namespace explain_test {
@@ -83,6 +85,76 @@ TEST_F(MistakenAccess, of_another_rkey_than_before_is_not_explained_by_it) {
     write(99, start, key + 1, 64);
     ack(99);
     refuse(start);
+    EXPECT_EQ(answered(), "remote-access certain");
+}
+
+// An access in the requester's log before the refused WRITE of 64 bytes. There is no capture.
+struct Earlier {
+    const char* name;
+    const char* opcode;
+    std::uint64_t va, length;
+    std::uint32_t rkey;
+    bool is_completed;
+    const char* expected;
+};
+
+class LoggedAccess : public MistakenAccess {
+  protected:
+    void posts_access(int number, const char* opcode, std::uint64_t at, std::uint64_t length,
+                      std::uint32_t its_key) {
+        log("client",
+            fmt::format(R"("event":"post_send","qpn":33,"wr_id":{},"opcode":"{}","len":{},)"
+                        R"("remote_va":{},"rkey":{},"request":{})",
+                        number, opcode, length, at, its_key, number));
+    }
+    void completes_access(int number, std::string_view status) {
+        log("client", fmt::format(R"("event":"wc","qpn":33,"wr_id":{},"queue":"send","request":{},)"
+                                  R"("status":"{}")",
+                                  number, number, status));
+    }
+};
+
+class CompletedAccess : public LoggedAccess, public testing::WithParamInterface<Earlier> {};
+
+TEST_P(CompletedAccess, before_the_refused_one) {
+    const Earlier& earlier = GetParam();
+    make("client", client());
+    ready("client", client());
+    posts_access(0, earlier.opcode, earlier.va, earlier.length, earlier.rkey);
+    posts_access(1, "RDMA_WRITE", start, 64, key);
+    if (earlier.is_completed)
+        completes_access(0, "SUCCESS");
+    completes_access(1, "REM_ACCESS_ERR");
+    EXPECT_EQ(answered(), earlier.expected);
+    const bool is_known = std::string_view(earlier.expected) != "remote-access certain";
+    EXPECT_EQ(first().evidence.size(), is_known ? 3U : 2U);
+    EXPECT_EQ(first().evidence.front().text.find("wr 0") != std::string::npos, is_known);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    MistakenAccess, CompletedAccess,
+    testing::Values(
+        Earlier{"same", "RDMA_WRITE", start, 64, key, true, "deregistered likely"},
+        Earlier{"around", "RDMA_WRITE", start - 8, 72, key, true, "deregistered likely"},
+        Earlier{"with_immediate", "RDMA_WRITE_WITH_IMM", start, 64, key, true,
+                "deregistered likely"},
+        Earlier{"read", "RDMA_READ", start, 64, key, true, "missing-access-right likely"},
+        Earlier{"shorter", "RDMA_WRITE", start, 63, key, true, "remote-access certain"},
+        Earlier{"behind", "RDMA_WRITE", start + 1, 64, key, true, "remote-access certain"},
+        Earlier{"of_another_rkey", "RDMA_WRITE", start, 64, key + 1, true, "remote-access certain"},
+        Earlier{"without_a_completion", "RDMA_WRITE", start, 64, key, false,
+                "remote-access certain"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+// The log may lack the requests in between.
+TEST_F(LoggedAccess, of_a_log_that_lacks_events_is_not_compared) {
+    make("client", client());
+    ready("client", client());
+    posts_access(0, "RDMA_WRITE", start, 64, key);
+    completes_access(0, "SUCCESS");
+    log("client", R"("event":"dropped","count":1)");
+    posts_access(1, "RDMA_WRITE", start, 64, key);
+    completes_access(1, "REM_ACCESS_ERR");
     EXPECT_EQ(answered(), "remote-access certain");
 }
 

@@ -246,11 +246,28 @@ TEST_F(InvalidRequest, that_is_larger_than_the_responders_own_packets) {
     EXPECT_EQ(answered(), "path-mtu-mismatch possible");
 }
 
+// A message of one packet may be shorter than the path MTU.
+TEST_F(InvalidRequest, that_is_larger_than_a_message_of_the_responder) {
+    first_of_write(100, 1024);
+    add(packet(to_client, opcode::send_only, 500, 256));
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "missing-access-right possible");
+    EXPECT_EQ(first().open, std::vector{explain::Code::PathMtuMismatch});
+}
+
+TEST_F(InvalidRequest, that_is_the_first_one_and_has_unusually_large_packets) {
+    first_of_write(100, 1025);
+    nak(100, invalid);
+    EXPECT_EQ(answered(), "path-mtu-mismatch possible");
+    EXPECT_EQ(first().open, std::vector{explain::Code::MissingAccessRight});
+}
+
 TEST_F(InvalidRequest, with_larger_packets_than_any_before) {
     write(99, 0x1000, 1, 1024);
     first_of_write(100, 4096);
     nak(100, invalid);
     EXPECT_EQ(answered(), "path-mtu-mismatch possible");
+    EXPECT_TRUE(first().open.empty());
 }
 
 TEST_F(InvalidRequest, with_packets_of_a_size_that_was_accepted) {
@@ -265,6 +282,39 @@ TEST_F(InvalidRequest, that_is_the_first_write) {
     nak(100, invalid);
     EXPECT_EQ(answered(), "missing-access-right possible");
 }
+
+// {earlier request, refused one, cause, whether more than one cause fits}. There is no capture.
+class LoggedInvalid
+    : public InvalidRequest,
+      public testing::WithParamInterface<std::tuple<const char*, const char*, const char*, bool>> {
+};
+
+TEST_P(LoggedInvalid, request_is_compared_with_those_that_had_completed) {
+    const auto& [before, refused, expected, is_open] = GetParam();
+    make("client", client());
+    ready("client", client());
+    int number = 0;
+    const auto request = [&](const char* operation, std::string_view status) {
+        posts(operation, 8, fmt::format(R"(,"remote_va":4096,"rkey":1,"request":{})", number));
+        log("client", fmt::format(R"("event":"wc","qpn":33,"wr_id":1,"queue":"send",)"
+                                  R"("request":{},"status":"{}")",
+                                  number++, status));
+    };
+    if (*before != 0)
+        request(before, "SUCCESS");
+    request(refused, "REM_INV_REQ_ERR");
+    EXPECT_EQ(answered(), expected);
+    EXPECT_EQ(!last_.causes.empty() && !first().open.empty(), is_open);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LoggedInvalid,
+    testing::Values(std::tuple("", "RDMA_READ", "missing-access-right possible", true),
+                    std::tuple("RDMA_WRITE", "RDMA_READ", "missing-access-right possible", true),
+                    std::tuple("ATOMIC_FETCH_AND_ADD", "RDMA_READ", "missing-access-right possible",
+                               false),
+                    std::tuple("RDMA_READ", "RDMA_READ", "unknown", false),
+                    std::tuple("", "RDMA_WRITE", "unknown", false)));
 
 class RefusedByShared : public RefusedMessage, public testing::WithParamInterface<int> {};
 
