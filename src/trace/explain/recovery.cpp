@@ -88,28 +88,26 @@ class Recovery {
         add_jumps(cause);
     }
 
-    // Returns whether one end is shown to have sent a packet, and the other one to miss it: by a
-    // missing PSN, or because the receiver asks for the packet again. A late requester asks again for
-    // responses that its host has.
+    // Of a possible loss: returns whether one end is shown to have sent a packet, and the other one to
+    // miss it: by a missing PSN, or because the receiver asks for the packet again. A late requester
+    // asks again for responses that its host has.
     bool shows_loss(const Episode& episode) const {
         switch (episode.why) {
             case Why::LostBefore:
                 return episode.first->psn != episode.again->psn;
             case Why::LostBehind:
                 return episode.answer->frame < episode.again->frame;
-            case Why::DataLost:
+            default:  // DataLost
                 return !came_late(episode) &&
                        ((episode.first->psn != episode.again->psn &&
                          (is_late_ ? !episode.had_data : is_data_missing(episode))) ||
                         (episode.was_passed_over && !episode.had_data));
-            default:
-                return false;
         }
     }
 
-    // Returns whether the requester waited for a response until its timer expired, and the response to
-    // the first copy is missing. A timer that started before the request was sent, as in Soft-RoCE, may
-    // expire early. If the timeout is too short, it shows nothing.
+    // Of a possible loss: returns whether the requester waited for a response until its timer expired,
+    // and the response to the first copy is missing. A timer that started before the request was sent,
+    // as in Soft-RoCE, may expire early. If the timeout is too short, it shows nothing.
     bool suggests_loss(const Episode& episode) const {
         constexpr std::int64_t longest_pause_ns = 250'000'000;  // of a host that sends a message
         const auto timeout = ack_timeout_of(direction_);
@@ -122,10 +120,8 @@ class Recovery {
             case Why::LostBehind:  // before its first response, a responder may not have been ready
                 return episode.cost_ns >= least && (direction_.responder != nullptr ||
                                                     episode.answer != direction_.responses.front());
-            case Why::DataLost:
+            default:  // DataLost
                 return episode.cost_ns >= least && !episode.had_data;
-            default:
-                return false;
         }
     }
 

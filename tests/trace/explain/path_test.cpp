@@ -72,6 +72,17 @@ TEST_F(PathOf, an_unreliable_connection_out_of_order) {
     EXPECT_EQ(answered(), "reordering likely");
 }
 
+TEST_F(PathOf, an_unreliable_connection_on_which_a_packet_is_overtaken_for_long) {
+    for (const std::uint32_t psn : {100U, 102U})
+        add(packet(to_server, opcode::uc_send_only, psn, 8));
+    wait(2000 * ms);
+    add(packet(to_server, opcode::uc_send_only, 101, 8));
+    EXPECT_EQ(answered(), "reordering likely");
+    EXPECT_TRUE(shows_frame(1));
+    EXPECT_TRUE(shows_frame(2));
+    EXPECT_TRUE(shows_frame(3));
+}
+
 TEST_F(PathOf, an_unreliable_connection_that_loses) {
     for (const std::uint32_t psn : {100U, 102U, 103U})
         add(packet(to_server, opcode::uc_send_only, psn, 8));
