@@ -111,4 +111,50 @@ TEST_F(LostDatagram, that_arrived_damaged_is_not_lost) {
     EXPECT_EQ(last_.causes.size(), 1U);
 }
 
+// The second of two datagrams, of which the receiver got one. There is no capture.
+struct Second {
+    const char* name;
+    int dest_qpn;
+    std::uint32_t q_key;
+    bool is_completed;
+    int receives;
+    const char* incomplete;  // the role of a log that lacks events
+    const char* expected;
+};
+
+class SecondDatagram : public LostDatagram, public testing::WithParamInterface<Second> {};
+
+TEST_P(SecondDatagram, is_lost_if_both_logs_show_that_it_could_be_received) {
+    const Second& second = GetParam();
+    make_datagram_pair("server", 1, 0x11);
+    make_datagram_pair("client", 2, 0x21);
+    for (int i = 0; i < second.receives; ++i)
+        server_posts_receive(100);
+    posts_datagram(1);
+    receive_completes("SUCCESS");
+    posts("SEND", 8,
+          fmt::format(R"(,"dest_qpn":{},"q_key":{},"psn_first":2,"psn_last":2,"request":1)",
+                      second.dest_qpn, second.q_key));
+    if (second.is_completed)
+        log("client",
+            R"("event":"wc","qpn":33,"wr_id":1,"queue":"send","request":1,"status":"SUCCESS")");
+    if (*second.incomplete != 0)
+        log(second.incomplete, R"("event":"dropped","count":1)");
+    wait(2000 * ms);
+    server_ends(R"("signal":15)");
+    EXPECT_EQ(answered(), second.expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SecondDatagram,
+    testing::Values(
+        Second{"as_the_first", 17, 0x11111111, true, 2, "", "loss possible"},
+        Second{"to_another_queue_pair", 18, 0x11111111, true, 2, "", "none"},
+        Second{"with_another_q_key", 17, 0x11111112, true, 2, "", "none"},
+        Second{"without_a_completion", 17, 0x11111111, false, 2, "", "none"},
+        Second{"without_a_receive", 17, 0x11111111, true, 1, "", "none"},
+        Second{"by_an_incomplete_log_of_the_sender", 17, 0x11111111, true, 2, "client", "none"},
+        Second{"by_an_incomplete_log_of_the_receiver", 17, 0x11111111, true, 2, "server", "none"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
 }  // namespace explain_test

@@ -130,6 +130,36 @@ TEST_F(PathOf, requests_without_completion_that_never_reach_the_capture) {
     EXPECT_TRUE(first().is_fatal);
 }
 
+// {bytes of payload that arrived, of the request without completion, whether that is why}
+class LargeUnfinished
+    : public PathOf,
+      public testing::WithParamInterface<std::tuple<std::size_t, std::uint64_t, bool>> {};
+
+TEST_P(LargeUnfinished, request_that_never_reaches_the_capture) {
+    const auto& [arrived, unfinished, is_why] = GetParam();
+    capture_at_server();
+    connect();
+    posts_send(100, arrived);
+    send(100, arrived);
+    ack(100);
+    completes("SUCCESS");
+    posts_send(101, unfinished);
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    add(packet(to_client, opcode::send_only, 500, 8));
+    EXPECT_EQ(answered(), is_why ? "large-packets-lost likely" : "path-broken likely");
+    EXPECT_TRUE(first().is_fatal);
+    EXPECT_EQ(shows_frame(1), is_why);
+    EXPECT_NE(first().evidence.back().text.find(is_why ? "post_send" : "RC Acknowledge"),
+              std::string::npos);
+}
+
+// The path MTU is 1024 bytes: longer messages have no larger packets.
+INSTANTIATE_TEST_SUITE_P(PathOf, LargeUnfinished,
+                         testing::Values(std::tuple(64, 65, true), std::tuple(64, 64, false),
+                                         std::tuple(1000, 5000, true),
+                                         std::tuple(1024, 5000, false)));
+
 TEST_F(PathOf, a_request_that_the_program_did_not_wait_for) {
     one_of_two_requests_arrives();
     wait(100 * ms);
@@ -172,6 +202,21 @@ TEST_F(PathOf, answers_that_do_not_come_back) {
     }
     completes("RETRY_EXC_ERR");
     EXPECT_EQ(answered(), "acks-lost likely");
+}
+
+// They did, to the capture at least.
+TEST_F(PathOf, answers_that_came_back_to_the_requesters_host) {
+    for (explain::Explainer* one : {&explainer_, &forgetful_})
+        one->captured_at(*flow::host_of_gid(gid(2)));
+    connect();
+    for (int copy = 0; copy < 4; ++copy) {
+        send(100);
+        ack(100);
+        wait(67 * ms);
+    }
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "acks-lost possible");
+    EXPECT_TRUE(first().text.ends_with("its device ignores them.")) << first().text;
 }
 
 TEST_F(PathOf, a_requester_that_gives_up_before_responses_can_come_back) {

@@ -38,6 +38,72 @@ peer-gone likely, fatal
 )");
 }
 
+// {how the peer's queue pair ends first, how then, what is said}
+class PairsEnd
+    : public TwoLogs,
+      public testing::WithParamInterface<std::tuple<const char*, const char*, const char*>> {};
+
+TEST_P(PairsEnd, is_the_first_one) {
+    const auto& [one, other, text] = GetParam();
+    connect();
+    log("server", one);
+    const std::int64_t first_ns = now_;
+    wait(50 * ms);
+    log("server", other);
+    wait(250 * ms);
+    posts_send(100, 8);
+    completes(0, "RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "peer-gone likely");
+    EXPECT_EQ(first().text, std::string("the server's queue pair 0x000011 ") + text +
+                                " before the request that has no response.");
+    EXPECT_EQ(first().evidence.front().t_ns, first_ns);
+    EXPECT_EQ(first().evidence.front().text, std::string("the queue pair ") + text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PairsEnd,
+    testing::Values(std::tuple(R"("event":"qp_state","qpn":17,"state":"ERR")",
+                               R"("event":"destroyed","what":"qp","qpn":17)", "left RTS"),
+                    std::tuple(R"("event":"destroyed","what":"qp","qpn":17)",
+                               R"("event":"process_end","pid":1,"exit_status":0)",
+                               "was destroyed")));
+
+// {two earlier requests, refused one, max_rd_atomic of the client, answer}. The server accepts one.
+class LoggedDepth
+    : public TwoLogs,
+      public testing::WithParamInterface<std::tuple<const char*, const char*, int, const char*>> {};
+
+TEST_P(LoggedDepth, of_the_responder_is_exceeded_by_reads_and_atomics_alone) {
+    const auto& [before, refused, depth, expected] = GetParam();
+    connect();
+    log("client",
+        fmt::format(R"("event":"qp_state","qpn":33,"state":"RTS","max_rd_atomic":{})", depth));
+    posts(before, 8);
+    posts(before, 8);
+    posts(refused, 8);
+    completes(2, "REM_INV_REQ_ERR");
+    EXPECT_EQ(answered(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LoggedDepth,
+                         testing::Values(std::tuple("RDMA_READ", "ATOMIC_FETCH_AND_ADD", 2,
+                                                    "read-depth likely"),
+                                         std::tuple("RDMA_READ", "RDMA_READ", 1, "unknown"),
+                                         std::tuple("RDMA_WRITE", "RDMA_READ", 2, "unknown"),
+                                         std::tuple("SEND", "RDMA_READ", 2, "unknown"),
+                                         std::tuple("RDMA_READ", "RDMA_WRITE", 2, "unknown")));
+
+TEST_F(TwoLogs, of_a_write_do_not_show_that_it_arrived) {
+    connect();
+    server_posts_receive(64);
+    posts_send(100, 8);
+    receives(0);
+    completes(0, "SUCCESS");
+    posts_write(101, 0x1000, 0x300, 8);
+    completes(1, "RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "unknown");
+}
+
 TEST_F(TwoLogs, show_that_the_peers_queue_pair_was_destroyed_before_the_request) {
     connect();
     log("server", R"("event":"destroyed","what":"qp","qpn":17)");

@@ -97,6 +97,58 @@ TEST_F(Unpolled, messages_of_a_server_that_is_ended) {
         << first().text;
 }
 
+struct Arrived {
+    const char* name;
+    const char* last;        // opcode of the second request
+    std::int64_t before_ns;  // the end of the server
+    const char* log;         // a further line of the server's log, or of the client's
+    const char* role;
+    const char* expected;
+};
+
+class UnpolledMessages : public Unpolled, public testing::WithParamInterface<Arrived> {};
+
+// The server polls one of two completions.
+TEST_P(UnpolledMessages, of_a_server_that_is_ended) {
+    const Arrived& arrived = GetParam();
+    make("server", server());
+    make("client", client());
+    if (*arrived.log != 0)
+        log(arrived.role, arrived.log);
+    ready("server", server());
+    ready("client", client());
+    server_posts_receive(100);
+    arms("server");
+    for (int i = 0; i < 2; ++i) {
+        const auto psn = 100 + static_cast<std::uint32_t>(i);
+        posts(i == 0 ? "SEND" : arrived.last, 8,
+              fmt::format(R"(,"request":{0},"psn_first":{1},"psn_last":{1})", i, psn));
+        send(psn);
+        ack(psn);
+        log("client",
+            fmt::format(
+                R"("event":"wc","qpn":33,"wr_id":1,"queue":"send","request":{},"status":"SUCCESS")",
+                i));
+    }
+    receive_completes("SUCCESS");
+    is_ended("server", arrived.before_ns);
+    EXPECT_EQ(answered(), arrived.expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, UnpolledMessages,
+    testing::Values(Arrived{"message", "SEND", 2100 * ms, "", "", "not-polled likely"},
+                    Arrived{"write_with_immediate", "RDMA_WRITE_WITH_IMM", 2100 * ms, "", "",
+                            "not-polled likely"},
+                    Arrived{"write", "RDMA_WRITE", 2100 * ms, "", "", "none"},
+                    Arrived{"a_moment_before", "SEND", 1900 * ms, "", "", "none"},
+                    Arrived{"shared_receives", "SEND", 2100 * ms,
+                            R"("event":"qp","qpn":17,"type":"RC","srq":3,"pd":1)", "server",
+                            "none"},
+                    Arrived{"incomplete_log", "SEND", 2100 * ms, R"("event":"dropped","count":1)",
+                            "client", "none"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
 TEST_F(Unpolled, is_nothing_of_a_program_that_ends_by_itself) {
     connect();
     exchanges(0, 100);
