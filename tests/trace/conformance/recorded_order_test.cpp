@@ -4,7 +4,6 @@
 namespace recorded_order_test {
 
 using namespace conformance_test;
-using conformance::Code;
 
 constexpr std::int64_t ms = 1'000'000;
 
