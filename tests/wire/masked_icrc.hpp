@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <libdeflate.h>
 
-#include "wire/sample_frames.hpp"
+#include "wire/encapsulations.hpp"
 
 namespace wire_test {
 

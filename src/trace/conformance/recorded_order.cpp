@@ -9,8 +9,6 @@ namespace {
 // At 100 Gbit/s, some 3,000 packets of 4 KiB pass in a millisecond.
 constexpr std::size_t most_held = 4096;
 constexpr std::size_t most_of_all_directions = 16'384;
-// Of mirrors and adapters, the ways to the capture differ by microseconds up to a few milliseconds.
-constexpr std::int64_t longest_ns = 10'000'000;
 
 // It was processed, or would have been: its PSN tells where it belongs.
 bool has_place(const ObservedPacket& seen) {

@@ -18,6 +18,9 @@ namespace conformance {
 /// were lost, or a sequence NAK shows that they arrived out of order.
 class RecordedOrder {
   public:
+    /// Of mirrors and adapters, the ways to the capture differ by microseconds up to a few milliseconds.
+    static constexpr std::int64_t longest_ns = 10'000'000;
+
     RecordedOrder(const HalfConnectionFacts& facts, Shared& shared);
 
     /// Whether the packet passes at once. If not, take() it.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/conformance/recorded_order.hpp"
 #include "trace/explain/rules.hpp"
 
 namespace explain {
@@ -29,6 +30,8 @@ class FirstPsn {
     }
 
   private:
+    static constexpr std::int64_t early_ns = conformance::RecordedOrder::longest_ns;
+
     // Nothing was ever acknowledged, and the responder expects another PSN.
     bool by_responder() {
         const LoggedQueuePair* responder = direction_.responder;
@@ -48,15 +51,21 @@ class FirstPsn {
             return false;
         const Seen& first = *direction_.requests.front();
         const Seen& answer = *direction_.responses.front();
-        if (!first.opcode->starts_message() || answer.frame < first.frame)
+        if (!first.opcode->starts_message())
             return false;
         const auto& facts = direction_.stream->facts;
         const LoggedQueuePair* requester = direction_.requester;
         const bool is_the_first = facts.first_psn == first.psn ||
                                   (requester != nullptr && requester->sq_psn == first.psn);
+        // Nothing asks for requests before the first one: the capture recorded the NAK too early.
+        const bool is_early =
+            is_the_first && answer.is_sequence_nak() && first.t_ns - answer.t_ns < early_ns;
+        if (answer.frame < first.frame && !is_early)
+            return false;
         const std::int32_t ahead = distance(first.psn, answer.psn);
         constexpr std::int32_t far = 4096;
-        if ((ahead >= 0 && case_.course.was_first_answer_sent) || (ahead == 0))
+        if ((ahead >= 0 && (case_.course.was_first_answer_sent || was_sent_soon(answer))) ||
+            ahead == 0)
             return false;
         if (ahead < 0 && !is_the_first && ahead > -far && !was_ignored(answer) &&
             !was_nothing_executed())
@@ -75,6 +84,17 @@ class FirstPsn {
         cause.add(evidence(answer));
         add_values(cause);
         return true;
+    }
+
+    // The answer may have been recorded before its request. If the responder expected other PSNs, the
+    // first request would be sent again.
+    bool was_sent_soon(const Seen& answer) const {
+        const auto& all = direction_.requests;
+        const bool is_first_repeated = std::ranges::count(all, all.front()->psn, &Seen::psn) > 1;
+        return !is_first_repeated && std::ranges::any_of(all, [&](const Seen* request) {
+            return request->psn == answer.psn && request->frame > answer.frame &&
+                   request->t_ns - answer.t_ns < early_ns;
+        });
     }
 
     // A requester that has sent the PSN of the NAK goes back to it. This one continues.

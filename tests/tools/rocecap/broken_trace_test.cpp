@@ -176,8 +176,8 @@ TEST(TraceArguments, explain_tells_the_time_between_two_runs_in_two_of_a_unit_at
     EXPECT_EQ(distance(120 * second - 1), "119 seconds");
     EXPECT_EQ(distance(120 * second), "2 minutes");
     EXPECT_EQ(distance(7'200 * second - 1), "119 minutes");
-    EXPECT_EQ(distance(48 * 3'600 * second - 1), "47 hours");
-    EXPECT_EQ(distance(48 * 3'600 * second), "2 days");
+    EXPECT_EQ(distance(172'800 * second - 1), "47 hours");
+    EXPECT_EQ(distance(172'800 * second), "2 days");
 }
 
 // A file and a run's directory; output goes to files where the command has no other.

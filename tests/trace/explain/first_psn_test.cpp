@@ -240,4 +240,43 @@ INSTANTIATE_TEST_SUITE_P(All, NeverExecuted,
                          testing::Values(Duplicates(0, 3, "wrong-psn likely"),
                                          Duplicates(1, 3, "none"), Duplicates(0, 2, "none")));
 
+// A mirror's two directions may take different times to the capture.
+TEST_F(FirstPsn, whose_ack_was_recorded_before_its_request_is_right) {
+    send(100);
+    ack(102);
+    for (const std::uint32_t psn : {101U, 102U})
+        send(psn);
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(FirstPsn, that_is_sent_again_was_not_the_expected_one) {
+    send(100);
+    ack(102);
+    for (const std::uint32_t psn : {101U, 102U})
+        send(psn);
+    wait(67 * ms);
+    send(100);
+    EXPECT_EQ(answered(), "wrong-psn likely");
+}
+
+// {nanoseconds from the NAK to the first request, expected}
+class EarlyNak : public FirstPsn,
+                 public testing::WithParamInterface<std::pair<std::int64_t, const char*>> {};
+
+TEST_P(EarlyNak, of_a_first_psn_that_is_known) {
+    only("client", client());
+    nak(90, syndrome::psn_error);
+    wait(GetParam().first);
+    send(100);
+    for (int copy = 0; copy < 3; ++copy) {
+        wait(67 * ms);
+        send(100);
+    }
+    EXPECT_EQ(answered(), GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EarlyNak,
+                         testing::Values(std::pair(ms, "wrong-psn certain"),
+                                         std::pair(20 * ms, "peer-gone possible")));
+
 }  // namespace explain_test

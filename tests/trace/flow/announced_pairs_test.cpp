@@ -17,8 +17,8 @@ constexpr Endpoint passive{.comm_id = 8, .qpn = there.qpn, .psn = 100};
 TEST(PairedTransport, is_the_one_that_the_connection_manager_names) {
     struct Case {
         Service service;
-        std::uint8_t code;
-        Pairing pairing;
+        std::uint8_t code{};
+        Pairing pairing{};
     };
     constexpr Service rc{0, 0}, uc{1, 0}, rd{2, 0}, xrc{3, 1}, unknown{3, 0}, reserved{3, 2};
     for (const Case& one : {Case{rc, opcode::send_only, Pairing::Cm},
@@ -65,8 +65,8 @@ TEST(PairedByRunLog, a_log_of_two_connections_tells_what_they_share) {
         std::uint32_t retry_count;
     };
     struct Case {
-        Told second;
-        flow::PathMtu path_mtu;
+        Told second{};
+        flow::PathMtu path_mtu{};
         std::optional<Psn> first_psn;
     };
     for (const Case& one : {Case{{0, 100, 5}, 1024, Psn(100)}, {{2048, 200, 6}, 2048, {}}}) {
