@@ -39,15 +39,29 @@ std::string host_line(const Json& host, const Json* before) {
     return line + '\n';
 }
 
+// The same host a second ago. nullptr: it was not there, or another link emulator counts since then.
+const Json* earlier(const Json& host, const Json& before) {
+    if (before.is_null())
+        return nullptr;
+    for (const Json& one : before.at("hosts")) {
+        if (one.at("name") != host.at("name"))
+            continue;
+        for (const char* key : {"frames_in", "bytes_in", "frames_out", "bytes_out"})
+            if (number(host, key) < number(one, key))
+                return nullptr;
+        return &one;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 std::string listing(const Json& now, const Json& before) {
     std::string out =
         fmt::format("{:<24} {:>11} {:>11} {:>11} {:>11} {:>9} {:>8}\n", "host", "frames from",
                     "MiB from", "frames to", "MiB to", "B waiting", "dropped");
-    const Json& hosts = now.at("hosts");
-    for (std::size_t i = 0; i < hosts.size(); ++i)
-        out += host_line(hosts[i], before.is_null() ? nullptr : &before.at("hosts")[i]);
+    for (const Json& host : now.at("hosts"))
+        out += host_line(host, earlier(host, before));
     out += now.at("rules").empty() ? "\nno rules\n" : "\nrule    seen   taken\n";
     for (const Json& rule : now.at("rules"))
         out += fmt::format("{:>4} {:>7} {:>7}  {}\n", number(rule, "rule"), number(rule, "seen"),

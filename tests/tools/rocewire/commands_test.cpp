@@ -163,6 +163,35 @@ TEST_F(LinkCommands, status_repeats_with_what_changed) {
     EXPECT_EQ(watching.wait(10s).exit_code, 128 + SIGTERM);
 }
 
+TEST_F(LinkCommands, status_of_an_emulator_that_was_started_again_does_not_compare_its_hosts) {
+    const util::Fd control = emulator::listen_unix(path("control"));
+    support::Process watching({rocewire(), "-c", path("control"), "status", "--watch"});
+    const auto host = [](const char* name, int frames) {
+        return fmt::format(R"({{"name":"{}","address":"x","connected":true,"frames_in":{},)"
+                           R"("bytes_in":0,"frames_out":0,"bytes_out":0,"waiting":0,)"
+                           R"("undelivered":0,"too_short":0,"recorded_packets":0}})",
+                           name, frames);
+    };
+    const auto answer = [&](const std::string& hosts) {
+        ASSERT_TRUE(readable(control));
+        const util::Fd fd(::accept(control.get(), nullptr, nullptr));
+        const std::string text = R"({"ok":true,"hosts":[)" + hosts +
+                                 R"(],"rules":[],"held":0,"recording":null,"recorded":0})" + "\n";
+        EXPECT_EQ(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(text.size()));
+    };
+    answer(host("one", 10) + ',' + host("two", 20));
+    answer(host("two", 25) + ',' + host("one", 3) + ',' + host("three", 1));
+    ASSERT_TRUE(watching.await("three", 10s));
+    ASSERT_TRUE(readable(control)) << "the listing is complete";
+    const std::string out = watching.output();
+    const std::string rate = "  in the last second ";
+    EXPECT_EQ(out.find(rate), out.find(rate + "              5 "));
+    EXPECT_EQ(out.find(rate), out.rfind(rate));
+    watching.signal(SIGTERM);
+    EXPECT_EQ(watching.wait(10s).exit_code, 128 + SIGTERM);
+}
+
 TEST_F(LinkCommands, status_counts_in_mebibytes) {
     start();
     std::vector<unsigned char> bytes(4 + 1500);
