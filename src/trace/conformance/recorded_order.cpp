@@ -1,6 +1,7 @@
 #include "trace/conformance/recorded_order.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace conformance {

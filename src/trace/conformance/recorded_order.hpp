@@ -51,7 +51,7 @@ class RecordedOrder {
     Sequence sequence_;
     bool has_begun_ = false;
     ExtendedPsn sent_ = 0;  // behind the requests that passed
-    ExtendedPsn next_ = 0;  // the same, or the one that was refused and is to be sent again
+    ExtendedPsn next_ = 0;  // the same, or the first that was refused
     struct Held {
         std::vector<ObservedPacket> packets;  // as recorded
         ExtendedPsn end = 0;                  // behind the requests

@@ -38,7 +38,7 @@ peer-gone likely, fatal
 )");
 }
 
-// {how the peer's queue pair ends first, how then, what is said}
+// {how the peer's queue pair ends first, how then, text}
 class PairsEnd
     : public TwoLogs,
       public testing::WithParamInterface<std::tuple<const char*, const char*, const char*>> {};
