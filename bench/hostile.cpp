@@ -47,8 +47,8 @@ wire::Packet remote(std::uint8_t opcode, std::uint32_t psn) {
     return packet;
 }
 
-wire::Packet answer(std::uint8_t syndrome) {
-    wire::Packet packet = headers(false, 0x11, requester_qpn, first_psn);
+wire::Packet answer(std::uint8_t syndrome, std::uint32_t psn = first_psn) {
+    wire::Packet packet = headers(false, 0x11, requester_qpn, psn);
     packet.aeth = wire::Aeth{.syndrome = syndrome, .msn = 1};
     return packet;
 }
@@ -77,6 +77,9 @@ wire::Packet HostileTraffic::packet() {
             return remote(0x0c, first_psn + i);
         case Hostile::Acks:
             return i % 3 < 2 ? remote(0x0a, first_psn + i / 3) : answer(ack_syndrome);
+        case Hostile::Missing:
+            return i % 2 == 0 ? remote(0x0a, first_psn + i)
+                              : answer(ack_syndrome, first_psn + i - 1);
     }
     return {};
 }

@@ -20,10 +20,11 @@ enum class Hostile : std::uint8_t {
     QueuePairs,  ///< each packet to another queue pair
     Reads,       ///< READs that nothing answers
     Acks,        ///< WRITEs, each sent twice, and ACKs for the first of them
+    Missing,     ///< WRITEs with every second PSN, and an ACK for each
 };
 
-inline constexpr std::array<std::string_view, 6> hostile_names{
-    "naks", "descending", "random", "queue-pairs", "reads", "acks"};
+inline constexpr std::array<std::string_view, 7> hostile_names{
+    "naks", "descending", "random", "queue-pairs", "reads", "acks", "missing"};
 
 /// nullopt: there is no such kind.
 std::optional<Hostile> hostile(std::string_view name);

@@ -37,6 +37,7 @@ util::Json half_json(const HalfReport& half) {
             {"cut", half.cut},
             {"began_in_the_middle", half.began_in_the_middle},
             {"out_of_order", half.out_of_order},
+            {"missing_psns", half.missing.psns},
             {"silent_since", maybe(half.silent_since)},
             {"gave_up_after", maybe(half.gave_up_after)},
             {"deviations", half.findings},

@@ -74,9 +74,20 @@ class Text {
                    : std::string("Captured at one place (name its host with --at). The hosts are "
                                  "judged only where no missing packet can be the explanation."),
                0, util::TextRole::Notice);
-        remark("The capture is assumed to be complete. If packets may be missing, use --lossy.", 0,
-               util::TextRole::Notice);
+        remark(completeness(), 0, util::TextRole::Notice);
         out_ += '\n';
+    }
+
+    std::string_view completeness() const {
+        switch (report_.completeness) {
+            case conformance::Completeness::Assumed:
+                break;
+            case conformance::Completeness::Known:
+                return "The capture dropped no packet.";
+            case conformance::Completeness::Lossy:
+                return "Packets may be missing: what one of them may explain is not judged.";
+        }
+        return "The capture is assumed to be complete. If packets may be missing, use --lossy.";
     }
 
     void connection(std::size_t i) {
@@ -157,6 +168,12 @@ class Text {
                      "packets recorded in another order than they passed at {}: what depends on "
                      "order or times is not judged",
                      counted(one.out_of_order, "place")),
+                 util::TextRole::Notice);
+        if (one.missing.psns != 0)
+            also(fmt::format(
+                     "the capture lacks requests of {}, from PSN {:#08x} on, although they were "
+                     "acknowledged (frame {}): what a missing packet may explain is not judged",
+                     counted(one.missing.psns, "PSN"), one.missing.first, one.missing.frame),
                  util::TextRole::Notice);
         if (one.gave_up_after)
             also(fmt::format("the requester gave up after {} without a response",

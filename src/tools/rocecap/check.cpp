@@ -65,6 +65,8 @@ class Check {
         learn();
         if (options_.lossy || facts_.packets_may_be_missing)
             checker_.packets_may_be_missing();
+        else if (facts_.has_all_packets)
+            checker_.has_all_packets();
         read();
         print_note(flows_.left_out_text());
         print_note(order_.text());

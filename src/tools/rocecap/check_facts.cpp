@@ -104,7 +104,10 @@ RunFacts read_facts(const std::string& run_dir) {
     read_events(run_dir + "/link.jsonl", facts);
     if (!timeline::is_run_dir(run_dir))
         return facts;
-    for (const timeline::RunHost& host : timeline::read_run_info(run_dir).hosts) {
+    const timeline::RunInfo info = timeline::read_run_info(run_dir);
+    facts.has_all_packets = info.dropped == "0";
+    facts.packets_may_be_missing = !info.dropped.empty() && !facts.has_all_packets;
+    for (const timeline::RunHost& host : info.hosts) {
         const std::string name = util::printable(host.role);
         if (!host.address.empty())
             facts.roles[host.address] = name;

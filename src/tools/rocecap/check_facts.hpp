@@ -17,8 +17,11 @@ struct RunFacts {
     std::map<std::uint64_t, conformance::LinkAction> events;  // by frame
     std::map<std::uint64_t, std::string> rules;               // by frame, as written
     std::map<std::string, conformance::Counts> counters;      // by role: how much they grew
-    /// A host's own interface lost or reordered packets before the link saw them (netem).
+    /// A host's own interface lost or reordered packets before the link saw them (netem), or the
+    /// capture dropped some.
     bool packets_may_be_missing = false;
+    /// The capture of the run dropped no packet.
+    bool has_all_packets = false;
 
     /// The address of the host with that role; nullopt if unknown.
     std::optional<flow::Host> host_of(const std::string& role) const;

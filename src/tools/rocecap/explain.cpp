@@ -102,6 +102,8 @@ class Explain {
         for (const flow::KnownQueuePair& pair : input_.known_pairs())
             explainer_.know(pair);
         context_.logs = files_.logs.size();
+        if (files_.info.dropped == "0")
+            explainer_.has_all_packets();
         place();
     }
 

@@ -28,7 +28,8 @@ bool Report::leaves_open() const {
 
 void Checker::begin(std::int64_t t_ns) {
     if (report_.frames++ == 0)
-        report_.begin_ns = t_ns;
+        shared_.last_ns = static_cast<std::uint64_t>(report_.begin_ns = t_ns);
+    shared_.see(t_ns);
     report_.end_ns = std::max(report_.end_ns, t_ns);
 }
 

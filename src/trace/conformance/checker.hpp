@@ -50,6 +50,9 @@ struct HalfReport {
     bool began_in_the_middle = false;
     /// How many times the capture recorded packets in another order than they passed.
     std::uint64_t out_of_order = 0;
+    /// Requests that were answered and that the capture at one point does not have: such a half is
+    /// judged as one with missing packets.
+    Responder::Missing missing;
     std::optional<std::uint64_t> silent_since;  ///< the frame from which on nothing was answered
     std::optional<std::uint64_t> gave_up_after;
     std::uint64_t findings = 0;
@@ -85,6 +88,9 @@ struct OnePoint {
     std::optional<flow::Host> host;  ///< nullopt: unknown
 };
 
+/// Whether a capture at one point has all packets that passed.
+enum class Completeness : std::uint8_t { Assumed, Known, Lossy };
+
 struct LeftOut {
     Code code{};
     std::size_t connection = 0;
@@ -95,6 +101,7 @@ struct LeftOut {
 
 struct Report {
     std::optional<OnePoint> one_point;
+    Completeness completeness = Completeness::Assumed;
     std::vector<ConnectionReport> connections;
     std::vector<Recovery> recoveries;  ///< in the order of their frames
     std::uint64_t recoveries_left_out = 0;
@@ -131,7 +138,9 @@ class Checker {
     void captured_at(const OnePoint& place) { report_.one_point = place; }
     /// Packets may have been lost between a host and the capture (netem on the host's interface),
     /// or by a capture at one point.
-    void packets_may_be_missing() { packets_may_be_missing_ = true; }
+    void packets_may_be_missing() { report_.completeness = Completeness::Lossy; }
+    /// Call before the first packet: the capture at one point dropped none.
+    void has_all_packets() { report_.completeness = Completeness::Known; }
 
     /// Call in capture order. `bytes`: the whole frame. `frame`: from 1.
     void add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
@@ -182,7 +191,7 @@ class Checker {
     void report(const HalfStream& stream, std::size_t connection, bool forward, HalfReport& out);
     void count_models(const flow::StreamKey& requests, const HalfCheck& check);
 
-    bool packets_may_be_missing_ = false;
+    bool may_lack_packets_ = false;
     FrameMatcher passages_;  // a frame's place: its stream, and its number among all packets of it
     flow::Tracker& tracker_;
     std::size_t most_of_part_;

@@ -70,6 +70,8 @@ void Checker::settle_facts(HalfStream& stream, const flow::StreamFacts& facts) {
     stream.facts.first_psn = facts.first_psn;
     stream.facts.is_told = facts.first_psn.has_value();
     stream.facts.retry = facts.retry;
+    stream.facts.may_lack_packets =
+        may_lack_packets_ && report_.completeness != Completeness::Known;
     settle_first_psn(stream);
 }
 

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace conformance {
@@ -73,6 +76,21 @@ struct Shared {
     std::size_t directions = 0;  ///< with models that have a window
     std::size_t recoveries = 0;  ///< kept
     std::size_t held = 0;        ///< packets whose order is not known yet
+    std::uint64_t last_ns = 0;   ///< of the newest frame
+    /// The greatest common divisor of the times between frames; 0: all times are equal.
+    std::uint64_t time_step_ns = 0;
+
+    void see(std::int64_t t_ns) {
+        const auto now = static_cast<std::uint64_t>(t_ns);
+        const std::uint64_t last = std::exchange(last_ns, now);
+        time_step_ns = std::gcd(time_step_ns, std::max(now, last) - std::min(now, last));
+    }
+
+    /// By how much the capture's clock may shorten a time: some have steps of 1 to 16 ms, or stand.
+    std::int64_t time_error_ns() const {
+        constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+        return static_cast<std::int64_t>(time_step_ns == 0 ? most : std::min(most, time_step_ns));
+    }
 
     /// Number of acknowledged requests that a requester with a window remembers: after a loss of
     /// acknowledgements, it may send them again.

@@ -22,6 +22,8 @@ struct HalfConnectionFacts {
     bool is_told = false;
     /// The requester's settings: it must wait at least the timeout for a response.
     flow::RetrySettings retry;
+    /// A capture at one point may have dropped packets.
+    bool may_lack_packets = false;
 };
 
 /// What the models remember of a half connection.

@@ -8,17 +8,21 @@
 namespace conformance {
 namespace {
 
+bool may_be_missing_at_one_point(Code code) {
+    return may_be_a_missing_packet(code) || code == Code::AckBeyond;
+}
+
 // Whether another order of the packets, or other times, may explain it.
 bool depends_on_order(Code code) {
-    return may_be_a_missing_packet(code) || code == Code::AckBeyond || code == Code::RnrEarly;
+    return may_be_missing_at_one_point(code) || code == Code::RnrEarly;
 }
 
 }  // namespace
 
 bool Checker::is_judged(const flow::StreamKey& requests, Code code) const {
     const bool one_point = report_.one_point.has_value();
-    if (packets_may_be_missing_)
-        return !may_be_a_missing_packet(code) && !(one_point && code == Code::AckBeyond);
+    if (report_.completeness == Completeness::Lossy)
+        return !(one_point ? may_be_missing_at_one_point(code) : may_be_a_missing_packet(code));
     if (!one_point || !may_be_a_missing_packet(code))
         return true;
     return report_.one_point->host == (is_responders(code) ? requests.dst : requests.src);
@@ -59,9 +63,11 @@ void Checker::report(const HalfStream& stream, std::size_t connection, bool forw
         early != check.findings().counts().end() &&
         (early->second.kept + early->second.left_out) * share <= requester.timeouts();
     out.out_of_order = check.order_corrections();
+    out.missing = responder.missing_requests();
     const auto is_shown = [&](Code code) {
         return is_judged(stream.key, code) && !(has_stalled && code == Code::TimeoutEarly) &&
-               !(out.out_of_order != 0 && depends_on_order(code));
+               !(out.out_of_order != 0 && depends_on_order(code)) &&
+               !(out.missing.psns != 0 && may_be_missing_at_one_point(code));
     };
     // Not std::ranges::stable_partition: clang 14 does not compile libstdc++'s.
     const auto unjudged =

@@ -14,7 +14,9 @@ constexpr std::size_t most_backlogs = 65'536;  // of all directions
 void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                                std::uint64_t number) {
     // Of frames that are not in order of time, the order of the packets is unknown, as of missing ones.
-    packets_may_be_missing_ |= t_ns < report_.end_ns;
+    if (t_ns < report_.end_ns)
+        packets_may_be_missing();
+    may_lack_packets_ = true;
     begin(t_ns);
     const auto key = flow::StreamKey::of(packet);
     if (!key)

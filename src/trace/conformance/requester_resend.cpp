@@ -71,7 +71,7 @@ GoBack Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, R
     if (fits(rnr_)) {
         const double waited = milliseconds(request.t_ns - rnr_->response.t_ns);
         const double timer = rnr_->response.aeth.rnr_timer_ms().value_or(0);
-        if (waited < timer * (1 - clock_share))
+        if (waited + milliseconds(shared_.time_error_ns()) < timer * (1 - clock_share))
             report(Code::RnrEarly, request,
                    fmt::format(
                        "PSN {:#08x} retransmitted {:.3f} ms after an RNR NAK that asks for {} ms",
@@ -152,7 +152,8 @@ GoBack Requester::without_asking(const ObservedPacket& request, ExtendedPsn plac
     const Sent* original = holder_of(place);
     const std::int64_t waited = original == nullptr ? 0 : request.t_ns - original->last_ns;
     const double waited_ms = milliseconds(waited);
-    if (!facts_.retry.ack_timeout_ns && waited < least_timeout_ns) {
+    const std::int64_t error = shared_.time_error_ns();
+    if (!facts_.retry.ack_timeout_ns && waited + error < least_timeout_ns) {
         report(Code::ResendWithoutCause, request,
                fmt::format("PSN {:#08x} retransmitted after {:.3f} ms, and neither a NAK nor a "
                            "timeout can be the cause",
@@ -167,7 +168,7 @@ GoBack Requester::without_asking(const ObservedPacket& request, ExtendedPsn plac
         return GoBack::Timeout;
     }
     // The device starts its timer some time before the link emulator sees the packet.
-    if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3 &&
+    if (facts_.retry.ack_timeout_ns && waited + error < *facts_.retry.ack_timeout_ns / 4 * 3 &&
         waited < *facts_.retry.ack_timeout_ns - tick_ns)
         report(
             Code::TimeoutEarly, request,

@@ -304,6 +304,8 @@ void Responder::finish(std::int64_t end_ns) {
     }
     if (reading_ && is_late(reading_->request) && !silent_since_)
         silent_since_ = reading_->request;
+    if (ahead_)
+        note_missing(state_.expected, ahead_->newest + 1, ahead_->frame);
 }
 
 }  // namespace conformance

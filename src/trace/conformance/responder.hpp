@@ -37,6 +37,8 @@ class Responder {
 
     /// `is_copy`: it was captured before, and need not have arrived again.
     void request(const ObservedPacket& arrived, bool is_copy = false) {
+        if (ahead_ && is_within(*ahead_, arrived))
+            ahead_.reset();  // it was sent later
         waiting_.push_back(arrived);
         waiting_.back().is_copy = is_copy;
         ++waiting_with_[arrived.psn.value()];
@@ -58,6 +60,14 @@ class Responder {
         std::uint64_t refused_as_not_ready = 0;
     };
     const ArrivalCounts& counts() const { return counts_; }
+    /// Requests that were answered and that a capture at one point does not have: the capture lost
+    /// them, or another host sent the response. Complete after finish().
+    struct Missing {
+        std::uint64_t psns = 0;
+        wire::Psn first;          ///< of the first of these requests
+        std::uint64_t frame = 0;  ///< of the first response that shows it
+    };
+    const Missing& missing_requests() const { return missing_; }
     /// The capture does not contain the beginning of the connection.
     bool began_in_the_middle() const { return began_in_the_middle_; }
     /// The request from which on nothing was answered, although there was enough time.
@@ -117,6 +127,11 @@ class Responder {
         ObservedPacket request;
         std::uint64_t copy = 0, ack = 0;  // frames
     };
+    // Responses to requests that were not captured yet.
+    struct Ahead {
+        ExtendedPsn expected = 0, newest = 0;
+        std::uint64_t frame = 0;  // of the first one
+    };
     struct Reading {  // data that is being sent
         ObservedPacket request;
         ExtendedPsn first = 0, next = 0, end = 0;
@@ -145,6 +160,12 @@ class Responder {
     void settle_data(const Expectation& expectation, const ObservedPacket& sent);
     void pass_over(const Expectation& expectation);
     void covers(ExtendedPsn place);
+
+    // Requests that the capture lost: responder_missing.cpp.
+    bool go_past_missing(const State& later, const ObservedPacket& sent);
+    void note_missing(ExtendedPsn begin, ExtendedPsn end, std::uint64_t frame);
+    void note_ahead(const State& later, const ObservedPacket& sent);
+    bool is_within(const Ahead& ahead, const ObservedPacket& request) const;
 
     // Findings about responses that no request explains: responder_findings.cpp.
     void unexplained(Scan& scanned, const State& later, const ObservedPacket& sent);
@@ -177,6 +198,8 @@ class Responder {
     ArrivalCounts counts_;
     bool has_responded_ = false;
     std::optional<Reading> reading_;
+    std::optional<Ahead> ahead_;
+    Missing missing_;
     std::vector<LateAck> late_acks_;  // whose copies are not judged yet
     std::optional<ExtendedPsn> acknowledged_;
     std::uint64_t last_nak_ = 0;    // frame of the last NAK

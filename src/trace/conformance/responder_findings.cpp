@@ -32,6 +32,9 @@ void Responder::unexplained(Scan& scanned, const State& later, const ObservedPac
 }
 
 void Responder::wrong(Scan& scanned, const State& later, const ObservedPacket& sent) {
+    if (go_past_missing(later, sent))
+        return response(sent);
+    note_ahead(later, sent);
     if (sent.is_ack())
         wrong_ack(later, sent);
     else if (sent.is_data())
@@ -221,7 +224,7 @@ void Responder::check_msn(const ObservedPacket& sent, std::uint32_t low, std::ui
         // An MSN within the range that a READ allows is valid.
         if (((sent.aeth.msn - low) & mask) <= ((high - low) & mask))
             msn_base_ = 0;
-        began_in_the_middle_ = began_in_the_middle_ || msn_base_ != 0;
+        began_in_the_middle_ |= msn_base_ != 0 && missing_.psns == 0;
     }
     const std::uint32_t msn = (sent.aeth.msn - msn_base_) & mask;
     const bool is_right = ((msn - low) & mask) <= ((high - low) & mask);

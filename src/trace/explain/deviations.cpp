@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -47,43 +46,48 @@ class Deviations {
                     damaged_.insert(seen.frame);
     }
 
-    // Halves with an ACK of a request that the capture does not have: everything that the check finds
+    // Halves with requests that were acknowledged and not captured: everything that the check finds
     // there may be due to that.
     void find_missing_requests() {
-        std::map<Half, const Finding*> first;
-        for (const Finding& one : report_.findings)
-            if (one.code == conformance::Code::AckBeyond)
-                first.emplace(half_of(one), &one);
-        if (first.empty())
+        if (std::ranges::none_of(report_.connections, [](const auto& one) {
+                return one.forward.missing.psns != 0 || one.backward.missing.psns != 0;
+            }))
             return;
-        std::unordered_map<std::uint64_t, const Seen*> acks;
-        for (const auto& [half, finding] : first)
-            acks[finding->frame] = nullptr;
-        for (const KeptStream& stream : whole_.traffic.streams()) {
-            streams_.emplace(way(stream.key.src, stream.key.dst, stream.key.dest_qpn), &stream);
-            for (const Seen& seen : stream.packets)
-                if (const auto ack = acks.find(seen.frame); ack != acks.end())
-                    ack->second = &seen;
-        }
         for (const Direction& direction : whole_.directions)
             directions_.emplace(direction.where(), &direction);
         for (const Cause& one : causes_)
             if (one.is_fatal)
                 failed_.insert(one.where);
-        for (const auto& [half, finding] : first)
-            if (const Seen* ack = acks[finding->frame];
-                ack != nullptr && lacks_requests(half, *ack) && may_be_sent(half))
-                add_incomplete(half, *ack);
+        for (std::size_t i = 0; i < report_.connections.size(); ++i) {
+            const conformance::ConnectionReport& at = report_.connections[i];
+            for (const bool forward : {true, false}) {
+                const auto& missing = (forward ? at.forward : at.backward).missing;
+                const Half half{i, forward};
+                if (missing.psns == 0 || failed_.contains(where(half)))
+                    continue;
+                if (has_all_posted(half))
+                    whole_requests_.insert(half);
+                else
+                    add_incomplete(half, missing);
+            }
+        }
+    }
+
+    bool lacks_packets() const { return !incomplete_.empty(); }
+
+    // An ACK of a request that the requester did not post.
+    bool was_not_posted(const Finding& one) const {
+        return one.code == conformance::Code::AckBeyond && whole_requests_.contains(half_of(one));
     }
 
     // Adds the kinds of findings at each direction, in the order of their first ones.
-    void add(const conformance::Findings& findings, Certainty certainty,
-             bool (*is_shown)(conformance::Code)) {
+    template <typename Predicate>
+    void add(const conformance::Findings& findings, Certainty certainty, Predicate is_shown) {
         constexpr std::size_t most = 10;  // 'rocecap check' has all
         std::map<Kind, std::uint64_t> counts;
         std::vector<const Finding*> firsts;
         for (const Finding& one : findings)
-            if (is_shown(one.code) &&
+            if (is_shown(one) &&
                 (is_about_contents(one.code) || !incomplete_.contains(half_of(one))) &&
                 !was_damaged(one) && !was_connected_again(one.connection) &&
                 ++counts[kind_of(one)] == 1 && firsts.size() < most)
@@ -98,11 +102,6 @@ class Deviations {
         return {one.code, one.is_programs, one.connection, one.forward};
     }
 
-    using Way =
-        std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
-    static Way way(const flow::Host& from, const flow::Host& to, std::uint32_t qpn) {
-        return {from.high, from.low, to.high, to.low, qpn};
-    }
     using Half = std::pair<std::size_t, bool>;  // connection, forward
     static Half half_of(const Finding& one) { return {one.connection, one.forward}; }
 
@@ -116,60 +115,37 @@ class Deviations {
                            (is_forward ? at.to_qpn : at.from_qpn).value_or(0));
     }
 
-    // Whether the capture has requests shortly before the ACK's PSN, but not all until it.
-    bool lacks_requests(const Half& half, const Seen& ack) const {
-        constexpr std::int32_t most = 1024;  // PSNs
-        const conformance::ConnectionReport& at = report_.connections[half.first];
-        const flow::Host& requester = half.second ? at.from : at.to;
-        const flow::Host& responder = half.second ? at.to : at.from;
-        const auto qpn = half.second ? at.to_qpn : at.from_qpn;
-        std::set<std::int32_t> there;  // how far before the ACK's PSN
-        const auto [begin, end] = streams_.equal_range(way(requester, responder, qpn.value_or(0)));
-        for (auto stream = begin; stream != end; ++stream) {
-            for (const Seen& seen : stream->second->packets) {
-                const std::int32_t before = distance(seen.psn, ack.psn);
-                const auto psns = static_cast<std::int32_t>(seen.psn_count(at.path_mtu));
-                for (std::int32_t i = 0; seen.is_request() && i < std::min(psns, most); ++i)
-                    if (before - i >= 0 && before - i < most)
-                        there.insert(before - i);
-            }
-        }
-        return !there.empty() && *there.rbegin() + 1 != std::ssize(there);
-    }
-
-    // Not if all requests that the requester posted were captured, or if the connection failed for a
-    // reason that explains the ACK.
-    bool may_be_sent(const Half& half) const {
-        const std::string direction = where(half);
-        const auto found = directions_.find(direction);
-        if (failed_.contains(direction))
-            return false;
+    // Whether all requests that the requester posted were captured.
+    bool has_all_posted(const Half& half) const {
+        const auto found = directions_.find(where(half));
         if (found == directions_.end() || found->second->requester == nullptr ||
             !whole_.logs.is_whole(found->second->requester->role))
-            return true;
+            return false;
         std::set<std::uint32_t> ends;
         for (const Seen* request : found->second->requests)
             if (request->opcode->ends_message())
                 ends.insert(request->psn.value());
-        return std::ranges::count_if(found->second->requester->posts, &Post::has_packets) >
+        return std::ranges::count_if(found->second->requester->posts, &Post::has_packets) <=
                std::ssize(ends);
     }
 
-    void add_incomplete(const Half& half, const Seen& ack) {
+    void add_incomplete(const Half& half, const conformance::Responder::Missing& missing) {
         constexpr std::size_t most = 10;
         incomplete_.insert(half);
         if (incomplete_.size() > most)
             return;
-        Cause cause{
-            .code = Code::IncompleteCapture,
-            .certainty = Certainty::Likely,
-            .text = fmt::format(
-                "an ACK acknowledges all requests up to PSN {:#08x}, and not all of them were "
-                "captured: the capture lacks packets, or another host sent the ACK.",
-                ack.psn),
-            .evidence = {},
-            .where = where(half)};
-        cause.add(evidence(ack));
+        Cause cause{.code = Code::IncompleteCapture,
+                    .certainty = Certainty::Likely,
+                    .text = fmt::format(
+                        "the request with PSN {:#08x} was acknowledged, but not captured{}: the "
+                        "capture lacks packets, or another host sent the ACK.",
+                        missing.first,
+                        missing.psns == 1 ? std::string()
+                                          : fmt::format(" (in all, {} PSNs)", missing.psns)),
+                    .evidence = {},
+                    .where = where(half)};
+        if (auto seen = whole_.traffic.evidence_of(missing.frame))
+            cause.add(*std::move(seen));
         causes_.push_back(std::move(cause));
     }
 
@@ -259,8 +235,8 @@ class Deviations {
     std::unordered_set<std::uint64_t> damaged_;  // frames
     std::map<std::size_t, bool> connected_again_;
     std::set<Half> incomplete_;
-    // For the halves with an ACK of a request that was not captured.
-    std::multimap<Way, const KeptStream*> streams_;
+    std::set<Half> whole_requests_;  // with an ACK of another request
+    // For the halves with requests that were not captured.
     std::map<std::string, const Direction*> directions_;  // by where()
     std::set<std::string> failed_;                        // where()
 };
@@ -275,10 +251,16 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
     Deviations deviations(whole, report, causes);
     deviations.find_missing_requests();
     // Not certain: another host may have sent packets in the name of this one.
-    deviations.add(report.findings, Certainty::Likely,
-                   is_explained ? is_about_contents : is_not_about_timers);
-    if (!is_explained && !has_failed)
-        deviations.add(report.unknowable, Certainty::Possible, is_about_data);
+    deviations.add(report.findings, Certainty::Likely, [&](const Finding& one) {
+        return is_explained ? is_about_contents(one.code) : is_not_about_timers(one.code);
+    });
+    if (is_explained)
+        return;
+    deviations.add(report.unknowable, Certainty::Likely,
+                   [&](const Finding& one) { return deviations.was_not_posted(one); });
+    if (!has_failed && !deviations.lacks_packets())
+        deviations.add(report.unknowable, Certainty::Possible,
+                       [](const Finding& one) { return is_about_data(one.code); });
 }
 
 }  // namespace explain

@@ -22,6 +22,7 @@ class OnePoint {
 
     std::string path() const { return temp_.str(); }
 
+    void wait(std::int64_t ns) { now_ += ns; }
     void add(const wire::Packet& packet, std::uint8_t flip_last_bits = 0) {
         auto frame = wire::encode(packet);
         frame.back() ^= std::byte{flip_last_bits};
@@ -151,10 +152,62 @@ TEST(CheckCommand, what_no_missing_packet_explains_is_judged_wherever_the_captur
     OnePoint capture("certain");
     capture.add(send_one(0));
     capture.add(acknowledge(3, 1));
+    capture.wait(20'000'000);
+    capture.add(send_one(1));
     const auto outcome = capture.check();
     EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
     EXPECT_TRUE(has(outcome, "ack-beyond")) << outcome.out;
     EXPECT_EQ(capture.check({"--lossy"}).exit_code, 0) << "the capture may lack the requests";
+}
+
+TEST(CheckCommand, an_acknowledged_request_that_was_never_captured_is_missing) {
+    OnePoint capture("missing");
+    capture.add(send_one(0));
+    capture.add(acknowledge(0, 1));
+    capture.add(send_one(3));
+    capture.add(acknowledge(3, 4));
+    const auto outcome = capture.check({"--at", requester_address});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_NE(
+        outcome.out.find(
+            "    cannot be judged  requests of 192.0.2.1: 2; 2 responses\n"
+            "                    1 place cannot be judged\n"
+            "                    the capture lacks requests of 2 PSNs, from PSN 0x000001 on, "
+            "although they were\n"
+            "                    acknowledged (frame 4): what a missing packet may explain is "
+            "not judged\n"),
+        std::string::npos)
+        << outcome.out;
+    const auto json = json::parse(capture.check({"--at", requester_address, "--json"}).out);
+    EXPECT_EQ(json["connections"][0]["forward"]["missing_psns"], 2);
+}
+
+TEST(CheckCommand, a_run_tells_whether_the_capture_has_all_packets) {
+    OnePoint capture("whole");
+    capture.add(send_one(0));
+    capture.add(acknowledge(0, 1));
+    capture.add(send_one(3));
+    capture.add(acknowledge(3, 4));
+    EXPECT_TRUE(has(capture.check(), "If packets may be missing, use --lossy."));
+    EXPECT_TRUE(has(capture.check({"--lossy"}), "Packets may be missing: "));
+    const support::TempPath run("check_whole_run");
+    std::filesystem::create_directories(run.str());
+    std::filesystem::copy_file(capture.path(), run.str() + "/wire.pcapng");
+    for (const int dropped : {0, 3}) {
+        SCOPED_TRACE(dropped);
+        std::ofstream(run.str() + "/run.json")
+            << json{{"hosts",
+                     {{"client", {{"address", requester_address}}},
+                      {"server", {{"address", responder_address}}}}},
+                    {"capture", {{"dropped", dropped}}}};
+        const auto check = support::run({support::rocecap(), "check", run.str()});
+        EXPECT_EQ(has(check, "The capture dropped no packet."), dropped == 0) << check.out;
+        EXPECT_EQ(has(check, "Packets may be missing: "), dropped != 0);
+        EXPECT_EQ(has(check, "ack-beyond  "), dropped == 0);
+        const auto explain = support::run({support::rocecap(), "explain", run.str()});
+        EXPECT_EQ(has(explain, "incomplete-capture"), dropped != 0) << explain.out;
+        EXPECT_EQ(has(explain, "deviation"), dropped == 0);
+    }
 }
 
 TEST(CheckCommand, an_icrc_counts_only_where_the_packet_arrived) {
