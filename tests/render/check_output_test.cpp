@@ -1,4 +1,5 @@
 // What a check leaves out of its report is counted, in text and in JSON.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "render/check_json.hpp"
@@ -46,6 +47,53 @@ TEST(CheckText, counts_what_is_left_out) {
          })
         EXPECT_NE(text.find(part), std::string::npos) << part << text;
     EXPECT_EQ(text.find("more psn-skipped"), std::string::npos) << text;
+}
+
+// {requests, responses, whether the requester is the captured host}
+TEST(CheckText, says_whether_all_packets_of_a_direction_were_judged) {
+    for (const auto& [requests, responses, is_requester, verdict] :
+         {std::tuple(1U, 0U, true, "as specified"),
+          {1U, 0U, false, "no deviation"},
+          {0U, 1U, true, "no deviation"},
+          {0U, 1U, false, "as specified"},
+          {1U, 1U, true, "no deviation"},
+          {1U, 1U, false, "no deviation"}}) {
+        SCOPED_TRACE(testing::Message() << requests << responses << is_requester);
+        conformance::Report made;
+        conformance::ConnectionReport& one = made.connections.emplace_back();
+        one.from = {.high = 0, .low = 1};
+        one.to = {.high = 0, .low = 2};
+        one.forward.requests = requests;
+        one.forward.responses = responses;
+        made.one_point = {is_requester ? one.from : one.to};
+        const std::string text = render::check_text(made, {}, util::TextStyle());
+        EXPECT_NE(text.find(fmt::format("\n    {}    requests of ", verdict)), std::string::npos)
+            << text;
+    }
+}
+
+TEST(CheckText, has_the_colour_of_a_verdict) {
+    const util::TextStyle style(true);
+    for (const auto& [verdict, role] :
+         {std::pair(conformance::Verdict::Deviation, util::TextRole::Bad),
+          {conformance::Verdict::Undetermined, util::TextRole::Notice},
+          {conformance::Verdict::AsSpecified, util::TextRole::Plain}}) {
+        auto made = report();
+        made.recoveries[0].verdict = verdict;
+        const std::string shown = style(role, name(verdict));
+        EXPECT_NE(render::check_text(made, {}, style).find("  " + shown + "\n"), std::string::npos)
+            << shown;
+    }
+}
+
+TEST(CheckJson, numbers_connections_from_one) {
+    auto made = report();
+    made.connections.emplace_back();
+    std::string text;
+    render::check_json(made, {}, [&](std::string_view part) { text += part; });
+    const auto json = util::Json::parse(text);
+    EXPECT_EQ(json.at("connections")[0].at("connection"), 1);
+    EXPECT_EQ(json.at("connections")[1].at("connection"), 2);
 }
 
 TEST(CheckJson, counts_what_is_left_out) {

@@ -97,11 +97,7 @@ class Unpolled {
         }
         if (oldest == nullptr)
             return;
-        const std::uint64_t count = executed - pair.received;
-        Cause& cause = add(pair, pair.recv_cq,
-                           fmt::format("{} reached {}", counted(count, "message"), pair.called()));
-        cause.add(evidence(*direction_.requester, *oldest));
-        cause.add(value(pair.role, fmt::format("{} completed", counted(pair.received, "receive"))));
+        add_messages(pair, executed - pair.received, evidence(*direction_.requester, *oldest));
     }
 
     // The same without the requester's log.
@@ -117,10 +113,13 @@ class Unpolled {
         if (pair.received < forgotten || count <= pair.received)
             return;
         const Seen& oldest = *taken[static_cast<std::size_t>(pair.received - forgotten)];
-        Cause& cause = add(
-            pair, pair.recv_cq,
-            fmt::format("{} reached {}", counted(count - pair.received, "message"), pair.called()));
-        cause.add(evidence(oldest));
+        add_messages(pair, count - pair.received, evidence(oldest));
+    }
+
+    void add_messages(const LoggedQueuePair& pair, std::uint64_t count, Evidence oldest) {
+        Cause& cause = add(pair, pair.recv_cq,
+                           fmt::format("{} reached {}", counted(count, "message"), pair.called()));
+        cause.add(std::move(oldest));
         cause.add(value(pair.role, fmt::format("{} completed", counted(pair.received, "receive"))));
     }
 

@@ -80,6 +80,16 @@ TEST_F(Recoveries, that_begin_with_the_earlier_of_two_naks) {
     expect("reordered: NAK, as specified");
 }
 
+// The ACK arrives when the retransmission has left.
+TEST_F(Recoveries, that_cross_a_late_ack_have_a_cause) {
+    trace_.pass(send_one(0));
+    trace_.time_out();
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    expect("");
+}
+
 TEST_F(Recoveries, of_an_ack_that_was_overtaken) {
     trace_.pass(send_one(0));
     trace_.pass(send_one(1));

@@ -209,6 +209,18 @@ TEST_F(Deviations, a_read_that_is_not_answered_to_its_end) {
     expect("missing-response", asked);
 }
 
+TEST_F(Deviations, a_read_whose_copy_is_not_answered) {
+    trace_.pass(read_part(0, 1));
+    trace_.lose(response(0, 0, 1, 1));
+    trace_.time_out();
+    const auto asked = trace_.pass(read_part(0, 1)) + 1;
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    const auto report = trace_.report();
+    EXPECT_EQ(codes(report), "missing-response");
+    EXPECT_EQ(report.findings.at(0).frame, asked);
+}
+
 TEST_F(Deviations, a_response_that_nobody_asked_for) {
     trace_.pass(send_one(0));
     trace_.pass(acknowledge(0, 1));

@@ -95,6 +95,7 @@ TEST_F(Unpolled, messages_of_a_server_that_is_ended) {
         first().text.starts_with("2 messages reached the server's queue pair 0x000011, and "
                                  "its program did not poll the completions"))
         << first().text;
+    EXPECT_NE(causes().find("1 receive completed\n"), std::string::npos) << causes();
 }
 
 struct Arrived {

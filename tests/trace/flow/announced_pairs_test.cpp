@@ -42,6 +42,17 @@ TEST(PairedTransport, is_the_one_that_the_connection_manager_names) {
     }
 }
 
+// {code in the ConnectRequest, bytes}: one message of one packet does not show it.
+TEST(AnnouncedPathMtu, is_the_one_that_the_connection_manager_names) {
+    for (const auto& [code, bytes] : {std::pair(1U, 256U), {3U, 1024U}, {5U, 4096U}, {0U, 0U}}) {
+        Feed feed;
+        feed.connect(there, active, passive, code);
+        feed.add(packet(there, opcode::send_only, 100, 8));
+        ASSERT_EQ(feed.connections().size(), 1U);
+        EXPECT_EQ(feed.connections().front().path_mtu, bytes);
+    }
+}
+
 TEST(NextConnectionAfterOneWay, begins_anew_in_both_directions) {
     for (const Way& way : {there, back}) {
         SCOPED_TRACE(way.qpn);
