@@ -58,19 +58,22 @@ std::string read_all(int fd) {
 TEST_F(SinkTest, keeps_nothing_of_what_it_has_written) {
     constexpr std::size_t piece = std::size_t{1} << 20;
     const std::string text(piece, 'x');
-    Sink sink = Sink::create(path_);
     const auto in_use = [] {
         const auto info = mallinfo2();
         return info.uordblks + info.hblkhd;
     };
-    const std::size_t before = in_use();
-    for (int i = 0; i < 16; ++i) {
-        sink.append(text);
-        sink.flush();
+    for (const auto write : {&Sink::flush, &Sink::flush_some}) {
+        Sink sink = Sink::create(path_);
+        sink.set_buffer_limit(2 * piece);
+        const std::size_t before = in_use();
+        for (int i = 0; i < 16; ++i) {
+            sink.append(text);
+            (sink.*write)();
+        }
+        EXPECT_LT(in_use() - before, 4 * piece);
+        sink.close();
+        EXPECT_EQ(std::filesystem::file_size(path_), 16 * piece);
     }
-    EXPECT_LT(in_use() - before, 4 * piece);
-    sink.close();
-    EXPECT_EQ(std::filesystem::file_size(path_), 16 * piece);
 }
 
 TEST_F(SinkTest, writes_what_was_appended_when_flushed_or_closed) {
