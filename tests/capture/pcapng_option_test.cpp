@@ -31,4 +31,11 @@ TEST(PcapngOption, text_is_cut_at_the_end_of_a_character) {
     EXPECT_EQ(written(most + "→"), most);
 }
 
+// Each byte continues a character (RFC 3629, 3).
+TEST(PcapngOption, text_without_the_beginning_of_a_character_is_cut_as_a_whole) {
+    const std::string most(65535, '\x80');
+    EXPECT_EQ(written(most).size(), most.size());
+    EXPECT_EQ(written(most + '\x80').size(), 0U);
+}
+
 }  // namespace pcapng_option_test
