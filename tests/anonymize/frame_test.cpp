@@ -246,6 +246,7 @@ TEST(AnonymousFrame, stays_wrong_where_it_was) {
     const Octets result = result_of(frame);
     const auto packet = decoded(result);
     EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Bad);
+    EXPECT_NE(packet.icrc->value, 0U);
     EXPECT_NE(packet.ipv4->checksum,
               wire::right_ip_checksum(packet.trail.find(Header::Ipv4).of(result)));
     EXPECT_NE(packet.udp->checksum, wire::right_udp_checksum(result, packet.trail));
