@@ -1,8 +1,10 @@
 // The exchange over TCP on loopback: peers that connect late, close early, or send nothing.
 #include "net/tcp.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <sstream>
 #include <thread>
 
@@ -99,6 +101,20 @@ TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
     EXPECT_LT(util::Clock::now() - begin, milliseconds(2000));
     EXPECT_NE(error.find("No program listens there: start the server first"), std::string::npos)
         << error;
+}
+
+// A client comes only if the listener still waits long after its time.
+TEST_F(TcpExchange, waiting_ends_in_time_whatever_error_an_earlier_call_had) {
+    TcpListener listener(loopback);
+    std::promise<void> ended;
+    std::thread late([&] {
+        if (ended.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::timeout)
+            net::connect_tcp(listener.address(), std::nullopt, limit());
+    });
+    errno = EINTR;
+    EXPECT_FALSE(listener.accept(limit(milliseconds(1))).has_value());
+    ended.set_value();
+    late.join();
 }
 
 TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {
