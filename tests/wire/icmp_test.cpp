@@ -72,4 +72,19 @@ TEST(IcmpError, about_other_packets_is_none) {
     EXPECT_EQ(line(wire_test::in_ethernet_ipv4(1, joined("0b00 0000 00000000", tunnel))), "ICMP");
 }
 
+TEST(IcmpError, is_only_a_message_of_the_version_s_own_protocol) {
+    const auto content = [](Network network, std::string_view header) {
+        return joined(header, wire_test::packet_of(wire::encode(
+                                  wire_test::sample_packet(*wire::find_opcode(0x04), network, 0))));
+    };
+    const auto of_version_4 = content(Network::Ipv4, "0b00 0000 00000000");
+    const auto of_version_6 = content(Network::Ipv6, "0300 0000 00000000");
+    EXPECT_TRUE(line(wire_test::in_ethernet_ipv4(1, of_version_4)).starts_with("ICMP time"));
+    EXPECT_TRUE(line(wire_test::in_ethernet_ipv6(58, of_version_6)).starts_with("ICMPv6 time"));
+    EXPECT_EQ(line(wire_test::in_ethernet_ipv4(58, of_version_4)), "ICMPv6");
+    EXPECT_EQ(line(wire_test::in_ethernet_ipv6(1, of_version_6)), "ICMP");
+    EXPECT_EQ(line(wire_test::in_ethernet_ipv4(132, of_version_4)), "IP protocol 132");
+    EXPECT_EQ(line(wire_test::in_ethernet_ipv6(132, of_version_6)), "IP protocol 132");
+}
+
 }  // namespace icmp_test
