@@ -65,7 +65,10 @@ TEST(Outer, details_of_each_kind) {
         return wire::OuterLayer{};
     };
     EXPECT_EQ(layer("gre").extra, wire::ether_type::ipv4);
+    EXPECT_EQ(layer("gre").detail, 0);
     EXPECT_FALSE(layer("gre").has_id());
+    EXPECT_EQ(layer("gre of ethernet with a key").detail, 1);
+    EXPECT_EQ(layer("gre of ethernet with a key").id, 79U);
     EXPECT_EQ(layer("geneve").extra, 0x6558);
     EXPECT_EQ(layer("erspan I").detail, 1);
     EXPECT_FALSE(layer("erspan I").has_id());
