@@ -92,27 +92,36 @@ TEST_F(TimelineCommand, follows_a_run_until_it_has_ended) {
     EXPECT_NE(outcome.out.find("the last word"), std::string::npos) << outcome.all();
 }
 
-// A run whose logs are late: more than the packet waits.
+// A run whose logs are late for its second packet: more than it waits.
 TEST_F(TimelineCommand, sums_of_a_followed_run_are_those_of_its_complete_files) {
     rocecap_test::SyntheticRun run("late_log");
     const std::string json = run.path() + "/run.json";
     std::ofstream(json) << R"({"step":"late_log","hosts":{"server":{"address":"192.0.2.1"},)"
                         << R"("client":{"address":"192.0.2.2"}}})";
-    run.packet(0x04, 7);  // RC SEND Only
+    const auto log_send = [&](std::uint32_t psn) {
+        run.log("client", "post_send",
+                {{"qpn", 0x12u},
+                 {"wr_id", psn},
+                 {"opcode", "SEND"},
+                 {"psn_first", psn},
+                 {"psn_last", psn}});
+    };
+    for (const std::uint32_t psn : {7u, 8u})
+        run.packet(0x04, psn);  // RC SEND Only
     run.keep_capture();
-    support::Process following({support::rocecap(), "timeline", "--follow", run.path()});
-    ASSERT_TRUE(following.await("SEND Only", 20s)) << following.output();
     run.log_states(100u, 7u);
-    run.log(
-        "client", "post_send",
-        {{"qpn", 0x12u}, {"wr_id", 1u}, {"opcode", "SEND"}, {"psn_first", 7u}, {"psn_last", 7u}});
+    log_send(7);
+    support::Process following({support::rocecap(), "timeline", "--follow", run.path()});
+    ASSERT_TRUE(following.await("psn 0x000008", 20s)) << following.output();
+    EXPECT_NE(following.output().find("client wr 7"), std::string::npos) << following.output();
+    log_send(8);
     std::ofstream(json + ".new") << R"({"step":"late_log","ended":"now","hosts":{"server":)"
                                  << R"({"address":"192.0.2.1"},"client":{"address":"192.0.2.2"}}})";
     std::filesystem::rename(json + ".new", json);
     const auto outcome = following.wait(20s);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     EXPECT_NE(
-        outcome.out.find("1 packets; of 1 on connected queue pairs, 1 belong to a work request"),
+        outcome.out.find("2 packets; of 2 on connected queue pairs, 2 belong to a work request"),
         std::string::npos)
         << outcome.all();
     EXPECT_NE(outcome.out.find("1 packets are listed without their cause"), std::string::npos)
