@@ -62,6 +62,14 @@ class PretendTrace {
         return all;
     }
 
+    /// Returns the number of records for which there was no room, since the last call.
+    std::uint64_t dropped() {
+        std::uint64_t sum = 0;
+        for (const auto& ring : reader_->rings())
+            sum += ring->reader.newly_dropped();
+        return sum;
+    }
+
     static PretendTrace& of_this_process() {
         static PretendTrace trace;
         return trace;

@@ -3,11 +3,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "rocetrace/interpose/pretended_posts.hpp"
+#include "rocetrace/tracelog/record.hpp"
 
 namespace post_test {
 
@@ -212,6 +214,35 @@ TEST_F(Post, of_receives_that_is_refused_does_not_change_which_are_outstanding) 
     EXPECT_EQ(destroyed[0].number("receives_outstanding"), 0U);
     EXPECT_FALSE(destroyed[0].number("forgotten"));
     interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
+}
+
+// More records of one thread than its ring has room for, before they are read.
+TEST_F(Post, what_the_ring_has_no_room_for_is_counted) {
+    constexpr std::uint64_t more = 1000;
+    const auto expect_counted = [&](std::string_view name, std::uint64_t made) {
+        const std::uint64_t dropped = trace_.dropped();
+        EXPECT_GE(dropped, more) << name;
+        EXPECT_EQ(trace_.events(name).size() + dropped, made) << name;
+    };
+    ibv_qp* qp = device_.qp();
+    trace_.events();
+    trace_.dropped();
+    constexpr std::uint64_t sends =
+        support::PretendTrace::capacity / sizeof(tracelog::PostSend) * 2 + more;
+    for (std::uint64_t i = 0; i < sends; ++i)
+        post(qp, IBV_WR_SEND, 1, i);
+    expect_counted("post_send", sends);
+
+    constexpr std::size_t completions =
+        support::PretendTrace::capacity / sizeof(tracelog::Wc) + more;
+    ibv_wc wc{};
+    wc.qp_num = qp->qp_num;
+    wc.opcode = IBV_WC_RECV;
+    device_.completions.assign(completions, wc);
+    std::vector<ibv_wc> polled(completions);
+    EXPECT_EQ(ibv_poll_cq(device_.cq(), static_cast<int>(completions), polled.data()),
+              static_cast<int>(completions));
+    expect_counted("wc", completions);
 }
 
 }  // namespace post_test

@@ -2,11 +2,14 @@
 // result that the program gets, and the log.
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "rocetrace/interpose/context_calls.hpp"
+#include "rocetrace/tracelog/record.hpp"
 
 namespace request_calls_test {
 
@@ -36,6 +39,26 @@ TEST_F(ContextCalls, receives_of_a_shared_queue_are_logged_with_its_handle) {
                      "failed call=ibv_post_srq_recv error=ENOMEM srq=5 wr_id=2 len=0"}));
     EXPECT_EQ(provider_.reached(), (Lines{"post_srq_recv(1)", "post_srq_recv(2)",
                                           "post_srq_recv(1)", "post_srq_recv(refused)"}));
+}
+
+TEST_F(ContextCalls, what_the_ring_has_no_room_for_is_counted) {
+    auto& trace = support::PretendTrace::of_this_process();
+    constexpr std::size_t more = 1000;
+    std::vector<ibv_recv_wr> list(support::PretendTrace::capacity / sizeof(tracelog::Header) +
+                                  more);
+    for (std::size_t i = 1; i < list.size(); ++i)
+        list[i - 1].next = &list[i];
+    trace.dropped();
+    ibv_recv_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_srq_recv(&provider_.srq, list.data(), &bad), 0);
+    const std::uint64_t receives = trace.dropped();
+    EXPECT_GE(receives, more);
+    EXPECT_EQ(trace.events("post_recv").size() + receives, list.size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+        interpose::log(tracelog::EventBytes(tracelog::Category::qp, "inner"));
+    const std::uint64_t events = trace.dropped();
+    EXPECT_GE(events, more);
+    EXPECT_EQ(trace.events("inner").size() + events, list.size());
 }
 
 TEST_F(ContextCalls, receives_are_logged_with_their_scatter_list) {
@@ -77,6 +100,26 @@ TEST_F(ContextCalls, sends_are_logged_with_their_gather_list_and_their_flags) {
     EXPECT_EQ(list_of(events[0]), "send_flags=SIGNALED SOLICITED INLINE IP_CSUM sges=4096+1/7");
     EXPECT_EQ(list_of(events[1]), "sges=4096+1/7,2+2/2,3+3/3,4+4/4 more_sges=1");
     EXPECT_EQ(list_of(events[2]), "send_flags=FENCE");
+}
+
+// The two values are in the same place, in different byte orders.
+TEST_F(ContextCalls, sends_are_logged_with_their_immediate_data_or_the_key_that_they_invalidate) {
+    provider_.begin();
+    ibv_send_wr send{};
+    ibv_send_wr* bad = nullptr;
+    const auto line_of_post = [&](ibv_wr_opcode opcode) {
+        send.opcode = opcode;
+        EXPECT_EQ(ibv_post_send(&provider_.qp.qp_base, &send, &bad), 0);
+        const auto events = support::PretendTrace::of_this_process().events();
+        return events.size() == 1 ? fields_of(events[0], {"imm", "invalidates"}) : "";
+    };
+    send.imm_data = htonl(0x0102);
+    EXPECT_EQ(line_of_post(IBV_WR_SEND_WITH_IMM), "imm=258");
+    EXPECT_EQ(line_of_post(IBV_WR_RDMA_WRITE_WITH_IMM), "imm=258");
+    EXPECT_EQ(line_of_post(IBV_WR_SEND), "");
+    send.invalidate_rkey = 0x0304;
+    EXPECT_EQ(line_of_post(IBV_WR_SEND_WITH_INV), "invalidates=772");
+    EXPECT_EQ(line_of_post(IBV_WR_LOCAL_INV), "invalidates=772");
 }
 
 TEST_F(ContextCalls, a_refused_request_is_logged_with_its_parameters) {
