@@ -156,6 +156,26 @@ TEST_F(Launcher, with_text_prints_each_event_and_logs_what_the_program_prints) {
                                         "note and its end", "note one line", "process_end "}));
 }
 
+// The arguments of the older version differ. dladdr() tells in which library a function is.
+TEST_F(Launcher, follows_dlvsym_only_to_functions_of_the_default_version) {
+    const auto outcome =
+        trace({"python3", "-c",
+               "import ctypes as c\n"
+               "class Info(c.Structure):\n"
+               "    _fields_ = [('file', c.c_char_p), ('base', c.c_void_p), ('name', c.c_char_p),\n"
+               "                ('address', c.c_void_p)]\n"
+               "own = c.CDLL(None)\n"
+               "own.dlvsym.restype = c.c_void_p\n"
+               "own.dlvsym.argtypes = [c.c_void_p, c.c_char_p, c.c_char_p]\n"
+               "own.dladdr.argtypes = [c.c_void_p, c.c_void_p]\n"
+               "verbs = c.CDLL('libibverbs.so.1')._handle\n"
+               "for version in (b'IBVERBS_1.0', b'IBVERBS_1.1'):\n"
+               "    info = Info()\n"
+               "    own.dladdr(own.dlvsym(verbs, b'ibv_open_device', version), c.byref(info))\n"
+               "    print(info.file.decode().split('/')[-1])\n"});
+    EXPECT_EQ(outcome.out, "libibverbs.so.1\nlibrocetrace.so\n");
+}
+
 TEST_F(Launcher, without_audit_does_not_follow_dlsym) {
     trace(python(""), {"--no-audit"});
     EXPECT_TRUE(events("process").empty());
@@ -201,6 +221,29 @@ TEST_F(Launcher, logs_the_call_in_which_a_program_was_killed) {
     ASSERT_EQ(begun.size(), 1U);
     EXPECT_EQ(begun[0].text("call"), "ibv_get_cq_event");
     EXPECT_TRUE(begun[0].number("tid"));
+}
+
+// librdmacm refuses an address without a known family before it uses the ID.
+TEST_F(Launcher, logs_both_addresses_of_a_call_that_fails) {
+    trace({"python3", "-c",
+           "import ctypes, socket, struct\n"
+           "def address(family, host):\n"
+           "    return struct.pack('=H', family) + struct.pack('!H', 4791) + "
+           "socket.inet_aton(host) + bytes(120)\n"
+           "resolve = ctypes.CDLL('librdmacm.so.1').rdma_resolve_addr\n"
+           "id = bytes(4096)\n"
+           "resolve(id, address(99, '0.0.0.0'), address(socket.AF_INET, '192.0.2.1'), 1000)\n"
+           "resolve(id, address(socket.AF_INET, '192.0.2.2'), address(99, '0.0.0.0'), 1000)\n"});
+    const auto failed = events("failed");
+    ASSERT_EQ(failed.size(), 2U);
+    for (const auto& event : failed) {
+        EXPECT_EQ(event.text("call"), "rdma_resolve_addr");
+        EXPECT_EQ(event.text("error"), "EINVAL");
+    }
+    EXPECT_EQ(failed[0].text("peer"), "192.0.2.1 port 4791");
+    EXPECT_EQ(failed[0].text("source"), "");
+    EXPECT_EQ(failed[1].text("peer"), "");
+    EXPECT_EQ(failed[1].text("source"), "192.0.2.2 port 4791");
 }
 
 TEST_F(Launcher, logs_the_child_of_a_fork_as_a_process_of_its_own) {
