@@ -110,11 +110,8 @@ const Field* find_field(std::string_view name) {
 
 // An exact last part ("psn" for "bth.psn") counts like one wrong letter.
 std::string_view similar_field(std::string_view name) {
-    constexpr std::size_t longest = 64;
     constexpr std::size_t far = 3;
     name = without_prefix(name);
-    if (name.empty() || name.size() > longest)
-        return {};
     std::string_view best;
     std::size_t least = far;
     for (const Field& field : fields()) {
