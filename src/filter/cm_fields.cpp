@@ -48,14 +48,16 @@ struct In {
     }
 };
 
-/// Reads the field of the message that the packet has.
+/// Reads the field of the message that the packet has. Each field is of another message.
 template <typename... Fields>
 Value bits(const View& view) {
     Value value;
+    const auto read = [&]<typename Part>(Part) {
+        if (cm_message<typename Part::Message>(view) != nullptr)
+            value = Part::of(*view.packet.cm->data);
+    };
     if (view.packet.cm && view.packet.cm->data)
-        static_cast<void>(((cm_message<typename Fields::Message>(view) != nullptr &&
-                            (value = Fields::of(*view.packet.cm->data), true)) ||
-                           ...));
+        (read(Fields()), ...);
     return value;
 }
 
