@@ -15,12 +15,10 @@ std::optional<std::uint32_t> word(util::Cursor& cursor) {
 
 // Reads a length and that many bytes, padded to a multiple of four.
 std::optional<util::Bytes> opaque(util::Cursor& cursor) {
-    const auto length = word(cursor);
-    if (!length || *length > cursor.remaining())
-        return std::nullopt;
     constexpr std::size_t unit = 4;
-    const auto bytes = cursor.take(*length);
-    if (!cursor.take((unit - *length % unit) % unit))
+    const auto length = word(cursor);
+    const auto bytes = length ? cursor.take(*length) : std::nullopt;
+    if (!bytes || !cursor.take((unit - *length % unit) % unit))
         return std::nullopt;
     return bytes;
 }
