@@ -35,15 +35,13 @@ std::string kinds_text(std::vector<Kind> kinds) {
 
 OtherTally::Key OtherTally::key_of(const Packet& packet) {
     Key key;
+    key.reason = packet.not_roce;
     if (packet.outer)
-        key.outer = static_cast<std::uint8_t>(
-            1 + static_cast<std::uint8_t>(packet.outer->innermost().kind));
-    if (packet.not_roce) {
-        key.reason = static_cast<std::uint8_t>(1 + static_cast<std::uint8_t>(*packet.not_roce));
+        key.outer = packet.outer->innermost().kind;
+    if (packet.not_roce)
         key.detail = other_number(packet);
-    } else {
+    else
         key.detail = packet.malformed ? 1 : 0;
-    }
     return key;
 }
 

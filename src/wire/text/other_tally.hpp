@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ class OtherTally {
   private:
     /// Distinguishes kinds of packets.
     struct Key {
-        std::uint8_t outer = 0;    ///< 1 + the innermost encapsulation's kind, 0 without one
-        std::uint8_t reason = 0;   ///< 1 + NotRoce; 0 if decoding ended before the BTH
-        std::uint16_t detail = 0;  ///< EtherType, IP protocol or UDP port
+        std::optional<OuterKind> outer;  ///< of the innermost encapsulation
+        std::optional<NotRoce> reason;   ///< none: decoding ended before the BTH
+        std::uint16_t detail = 0;        ///< EtherType, IP protocol or UDP port
 
         friend bool operator==(const Key&, const Key&) = default;
     };
