@@ -79,6 +79,8 @@ TEST_P(LastRequest, that_is_retransmitted_until_the_end) {
     answered();
     EXPECT_EQ(name(first().code), expected);
     EXPECT_FALSE(first().is_fatal);
+    EXPECT_EQ(first().text.find("and then nothing new was sent") != std::string::npos,
+              first().code == explain::Code::AcksLost);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LastRequest,
