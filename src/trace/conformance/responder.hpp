@@ -163,6 +163,7 @@ class Responder {
 
     // Requests that the capture lost: responder_missing.cpp.
     bool go_past_missing(const State& later, const ObservedPacket& sent);
+    void go_on_at(const ObservedPacket& request, ExtendedPsn answered, std::uint64_t frame);
     void note_missing(ExtendedPsn begin, ExtendedPsn end, std::uint64_t frame);
     void note_ahead(const State& later, const ObservedPacket& sent);
     bool is_within(const Ahead& ahead, const ObservedPacket& request) const;

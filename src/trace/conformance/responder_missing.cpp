@@ -12,8 +12,8 @@ constexpr ExtendedPsn most_missing = flow::longest_jump;
 
 }  // namespace
 
-// Goes on behind the gap before the request that the response answers. `later`: the state after all
-// waiting requests. Returns false if there is none.
+// Goes on with the request that the response answers, behind all gaps before it. `later`: the state after
+// all waiting requests. Returns false if it is not behind a gap.
 bool Responder::go_past_missing(const State& later, const ObservedPacket& sent) {
     if (!facts_.may_lack_packets || sent.is_sequence_nak() ||
         !waiting_with_.contains(sent.psn.value()))
@@ -21,27 +21,34 @@ bool Responder::go_past_missing(const State& later, const ObservedPacket& sent) 
     const ExtendedPsn answered = sequence_.extend(sent.psn);
     if (answered <= later.expected || answered > later.expected + most_missing)
         return false;
-    const auto behind = std::ranges::find_if(waiting_, [&](const ObservedPacket& request) {
-        const ExtendedPsn place = sequence_.extend(request.psn);
-        return !request.is_damaged && place > later.expected && place <= answered;
+    const auto request = std::ranges::find_if(waiting_, [&](const ObservedPacket& one) {
+        return !one.is_damaged && one.psn == sent.psn;
     });
-    if (behind == waiting_.end())
+    if (request == waiting_.end())
         return false;
-    const ExtendedPsn next = sequence_.extend(behind->psn);
-    const auto count = static_cast<std::size_t>(behind - waiting_.begin());
-    for (std::size_t i = 0; i < count; ++i)
-        pass_over(process(waiting_[i]));
-    note_missing(state_.expected, next, sent.frame);
-    state_.expected = next;
-    state_.nak_sent = state_.rnr_sent = false;
-    state_.is_open_known = false;
-    state_.open.reset();
-    // How many messages were complete in the gap is unknown.
+    for (auto before = waiting_.begin(); before != request; ++before) {
+        go_on_at(*before, answered, sent.frame);
+        pass_over(process(*before));
+    }
+    go_on_at(*request, answered, sent.frame);
+    // How many messages were complete in the gaps is unknown.
     msn_is_known_ = false;
     reading_.reset();
     ahead_.reset();
-    take(count);
+    take(static_cast<std::size_t>(request - waiting_.begin()));
     return true;
+}
+
+// Leaves out a gap before the request, if it is not behind the one with the PSN `answered`.
+void Responder::go_on_at(const ObservedPacket& request, ExtendedPsn answered, std::uint64_t frame) {
+    const ExtendedPsn place = sequence_.extend(request.psn);
+    if (request.is_damaged || place <= state_.expected || place > answered)
+        return;
+    note_missing(state_.expected, place, frame);
+    state_.expected = place;
+    state_.nak_sent = state_.rnr_sent = false;
+    state_.is_open_known = false;
+    state_.open.reset();
 }
 
 void Responder::note_missing(ExtendedPsn begin, ExtendedPsn end, std::uint64_t frame) {

@@ -165,6 +165,20 @@ TEST_F(MissingRequests, several_times) {
     EXPECT_EQ(missing(), "100 from 0x000001, frame 5");
 }
 
+TEST_F(MissingRequests, before_a_single_ack_of_many) {
+    pass(send_one(0));
+    pass(acknowledge(0, 1));
+    constexpr std::uint32_t last = 16'000;
+    for (std::uint32_t psn = 2; psn <= last; psn += 2)
+        pass(send_one(psn));
+    pass(acknowledge(last, last + 1));
+    pass(send_one(last + 1));
+    pass(acknowledge(last + 1, last + 2));
+    result_at_responder();
+    EXPECT_EQ(half().findings, 0U);
+    EXPECT_EQ(missing(), "8000 from 0x000001, frame 8003");
+}
+
 // Behind the gap, both hosts are followed as before.
 TEST_F(MissingRequests, do_not_hide_what_comes_behind_them) {
     pass(send_one(0));
