@@ -80,12 +80,16 @@ wire::Packet HostileTraffic::packet() {
         case Hostile::Missing:
             return i % 2 == 0 ? remote(0x0a, first_psn + i)
                               : answer(ack_syndrome, first_psn + i - 1);
+        case Hostile::Damaged:
+            return i % 2 == 0 ? remote(0x0a, first_psn + i / 2) : answer(ack_syndrome);
     }
     return {};
 }
 
 Traffic::Frame HostileTraffic::next() {
-    const auto bytes = wire::encode(packet());
+    auto bytes = wire::encode(packet());
+    if (kind_ == Hostile::Damaged && number_ > 1 && number_ % 2 == 1)
+        bytes.back() ^= std::byte{1};
     return {std::chrono::seconds(1'767'225'600) + std::chrono::microseconds(number_), bytes};
 }
 

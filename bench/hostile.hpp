@@ -21,10 +21,11 @@ enum class Hostile : std::uint8_t {
     Reads,       ///< READs that nothing answers
     Acks,        ///< WRITEs, each sent twice, and ACKs for the first of them
     Missing,     ///< WRITEs with every second PSN, and an ACK for each
+    Damaged,     ///< WRITEs with wrong ICRCs, and ACKs for an older one
 };
 
-inline constexpr std::array<std::string_view, 7> hostile_names{
-    "naks", "descending", "random", "queue-pairs", "reads", "acks", "missing"};
+inline constexpr std::array<std::string_view, 8> hostile_names{
+    "naks", "descending", "random", "queue-pairs", "reads", "acks", "missing", "damaged"};
 
 /// nullopt: there is no such kind.
 std::optional<Hostile> hostile(std::string_view name);

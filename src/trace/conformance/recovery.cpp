@@ -19,9 +19,15 @@ class Analysis {
   public:
     Analysis(const std::deque<Step>& steps, const Responder& responder, const Requester& requester)
         : responder_(responder), requester_(requester) {
-        for (const Arrival& arrival : responder.arrivals())
+        for (const Arrival& arrival : responder.arrivals()) {
+            const std::uint32_t psn = arrival.request.psn.value();
             if (arrival.of == Class::InOrder && !is_refused(arrival))
-                accepted_[arrival.request.psn.value()].push_back(arrival.request.frame);
+                accepted_[psn].push_back(arrival.request.frame);
+            if (arrival.of == Class::Duplicate)
+                duplicates_[psn].push_back(&arrival);
+            if (arrival.opens_gap)
+                gaps_[arrival.expected.value()].push_back(&arrival);
+        }
         for (const Step& step : steps)
             if (step.kind == StepKind::ResponseArrived)
                 responses_.push_back(&step.seen);
@@ -63,20 +69,23 @@ class Analysis {
         return found == resends.end() ? nullptr : &*found;
     }
 
-    /// Returns the first arrival from this frame on.
-    std::deque<Arrival>::const_iterator arrival_from(std::uint64_t frame) const {
-        return std::ranges::lower_bound(responder_.arrivals(), frame, {},
-                                        [](const Arrival& one) { return one.request.frame; });
+    /// Arrivals by PSN.
+    using Arrivals = std::unordered_map<std::uint32_t, std::vector<const Arrival*>>;
+
+    /// Returns the first arrival with this PSN from a frame on; nullptr: there is none.
+    static const Arrival* first_of(const Arrivals& arrivals, wire::Psn psn, std::uint64_t frame) {
+        const auto found = arrivals.find(psn.value());
+        if (found == arrivals.end())
+            return nullptr;
+        const auto first = std::ranges::lower_bound(
+            found->second, frame, {}, [](const Arrival* one) { return one->request.frame; });
+        return first == found->second.end() ? nullptr : *first;
     }
 
     /// Returns the first packet after the gap that a loss opened, before the requester went back.
     const Arrival* gap_of(wire::Psn psn, std::uint64_t frame, std::uint64_t until) const {
-        const auto end = responder_.arrivals().end();
-        for (auto arrival = arrival_from(frame); arrival != end && arrival->request.frame < until;
-             ++arrival)
-            if (arrival->opens_gap && arrival->expected == psn)
-                return &*arrival;
-        return nullptr;
+        const Arrival* gap = first_of(gaps_, psn, frame);
+        return gap != nullptr && gap->request.frame < until ? gap : nullptr;
     }
 
     void request(Recovery& recovery) const {
@@ -104,19 +113,18 @@ class Analysis {
     // Each copy is a request; the later one is a duplicate or out of sequence.
     void doubled_request(Recovery& recovery) const {
         recovery.prediction = "the response is repeated, and no request is retransmitted";
-        const auto duplicate = std::find_if(
-            arrival_from(recovery.packet.frame + 1), responder_.arrivals().end(),
-            [&](const Arrival& arrival) {
-                return arrival.request.psn == recovery.packet.psn && arrival.of == Class::Duplicate;
-            });
-        if (duplicate != responder_.arrivals().end() && duplicate->answer)
+        const Arrival* duplicate =
+            first_of(duplicates_, recovery.packet.psn, recovery.packet.frame + 1);
+        if (duplicate != nullptr && duplicate->answer)
             recovery.ended_by = duplicate->answer->frame;
     }
 
     // The receiver cannot detect the change. Returns false if the original is missing nevertheless,
     // because it arrived with another PSN or at another queue pair.
     bool changed_request(Recovery& recovery) const {
-        const auto arrival = arrival_from(recovery.packet.copy);
+        const auto arrival =
+            std::ranges::lower_bound(responder_.arrivals(), recovery.packet.copy, {},
+                                     [](const Arrival& one) { return one.request.frame; });
         if (arrival == responder_.arrivals().end() ||
             arrival->request.frame != recovery.packet.copy ||
             arrival->request.psn != recovery.packet.psn || arrival->of != Class::InOrder)
@@ -253,7 +261,9 @@ class Analysis {
     const Responder& responder_;
     const Requester& requester_;
     std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> accepted_;  // by PSN: frames
-    std::vector<const ObservedPacket*> responses_;                            // that arrived
+    Arrivals gaps_;  // by the PSN that was missing: the packets behind a gap
+    Arrivals duplicates_;
+    std::vector<const ObservedPacket*> responses_;  // that arrived
 };
 
 std::vector<std::uint64_t> evidence(const Recovery& recovery) {

@@ -48,33 +48,52 @@ void Responder::response(const ObservedPacket& sent) {
         commit(scanned, sent);
         return;
     }
-    const State later = std::exchange(state_, before);
-    outlook_.emplace(Outlook{.later = later, .requests = scanned.size()});
-    for (const Expectation& expectation : scanned)
-        outlook_->add(expectation);
+    state_ = before;
+    outlook_.emplace(Outlook{.later = state_, .acks = {}});
+    look_ahead();
+    const State later = outlook_->later;
     unexplained(scanned, later, sent);
 }
 
 void Responder::Outlook::add(const Expectation& expectation) {
-    has_damage |= expectation.arrival.of == Class::Damaged;
     has_gap |= expectation.owed == Owed::SequenceNak;
     has_data |= expectation.owed == Owed::Data;
     has_refusable |= may_refuse(expectation) || expectation.owed == Owed::InvalidRequest;
-    if (expectation.owed != Owed::Nothing)
-        lowest = std::min(lowest, expectation.place);
+    if (expectation.owed == Owed::Ack)
+        acks.insert(expectation.place);
+    if (expectation.owed == Owed::DuplicateAck) {
+        copies_begin = std::min(copies_begin, expectation.place);
+        copies_end = std::max(copies_end, expectation.before.expected);
+    }
+}
+
+// Adds the requests that came since to the outlook.
+void Responder::look_ahead() {
+    const State before = std::exchange(state_, outlook_->later);
+    for (; outlook_->requests < waiting_.size(); ++outlook_->requests) {
+        const ObservedPacket& request = waiting_[outlook_->requests];
+        if (request.is_damaged) {
+            const State state = state_;
+            outlook_->add(process_as_whole(request));
+            state_ = state;
+            outlook_->has_damage = true;
+        }
+        outlook_->add(process(request));
+    }
+    outlook_->later = std::exchange(state_, before);
 }
 
 // Returns false if no waiting request explains the response, and none of the findings about it
 // depends on them.
 bool Responder::may_explain(const ObservedPacket& sent) {
-    const State before = std::exchange(state_, outlook_->later);
-    for (; outlook_->requests < waiting_.size(); ++outlook_->requests)
-        outlook_->add(process(waiting_[outlook_->requests]));
-    outlook_->later = std::exchange(state_, before);
-    if (outlook_->has_damage || outlook_->later.is_dead)
+    look_ahead();
+    if (outlook_->later.is_dead)
         return true;
-    if (sent.is_ack())
-        return sequence_.extend(sent.psn) >= outlook_->lowest;
+    if (sent.is_ack()) {
+        const ExtendedPsn place = sequence_.extend(sent.psn);
+        return outlook_->acks.contains(place) ||
+               (place >= outlook_->copies_begin && place < outlook_->copies_end);
+    }
     if (sent.is_data())
         return outlook_->has_data;
     return sent.is_sequence_nak() ? outlook_->has_gap : outlook_->has_refusable;

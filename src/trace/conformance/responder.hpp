@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "trace/conformance/finding.hpp"
@@ -111,12 +112,14 @@ class Responder {
         std::size_t executed = 0;  // for data: its number among READs and ATOMICs, from 1
     };
     using Scan = std::vector<Expectation>;
-    // Which responses the waiting requests can explain, after a scan found none for one: most of
-    // such responses need no scan.
+    // Which responses the waiting requests can explain, damaged ones as if they were not, after a
+    // scan found none for one: most of such responses need no scan.
     struct Outlook {
-        State later;               // after these requests
-        std::size_t requests = 0;  // of waiting_, from its front
-        ExtendedPsn lowest = INT64_MAX;
+        State later;                           // after these requests
+        std::size_t requests = 0;              // of waiting_, from its front
+        std::unordered_set<ExtendedPsn> acks;  // owed to new requests
+        // Acknowledgements of copies: from the first PSN to the one before the last.
+        ExtendedPsn copies_begin = INT64_MAX, copies_end = INT64_MIN;
         bool has_gap = false, has_data = false, has_refusable = false, has_damage = false;
 
         void add(const Expectation& expectation);
@@ -140,6 +143,7 @@ class Responder {
 
     // Expected responses to a request: responder_state.cpp.
     Expectation process(const ObservedPacket& request);
+    Expectation process_as_whole(ObservedPacket damaged);
     void in_order(const ObservedPacket& request, Expectation& expectation);
     void duplicate(const ObservedPacket& request, Expectation& expectation);
     bool breaks_message(const ObservedPacket& request) const;
@@ -150,6 +154,7 @@ class Responder {
     void synchronise(const ObservedPacket& sent);
     bool continue_reading(const ObservedPacket& sent);
     bool scan(const ObservedPacket& sent, Scan& scanned);
+    void look_ahead();
     bool may_explain(const ObservedPacket& sent);
     void take(std::size_t count);
     void limit();

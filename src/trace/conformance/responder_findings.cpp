@@ -62,25 +62,27 @@ void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
 
 // If the response fits a damaged request, the responder acted on that request.
 bool Responder::answers_damaged(const ObservedPacket& sent) {
-    for (ObservedPacket& request : waiting_) {
-        if (!request.is_damaged)
-            continue;
-        request.is_damaged = false;
-        Scan scanned;
-        const State before = state_;
-        if (scan(sent, scanned) && scanned.back().arrival.request.frame == request.frame) {
-            report(
-                Code::IcrcAnswered, sent,
-                fmt::format(
-                    "{} responds to the packet with PSN {:#08x}, which arrived with a wrong ICRC",
-                    short_name(*sent.opcode), request.psn),
-                {request.frame});
-            commit(scanned, sent);
-            return true;
+    const State before = state_;
+    Scan scanned;
+    for (const ObservedPacket& request : waiting_) {
+        const State state = state_;
+        if (request.is_damaged) {
+            scanned.push_back(process_as_whole(request));
+            if (explains(scanned.back(), sent)) {
+                report(Code::IcrcAnswered, sent,
+                       fmt::format("{} responds to the packet with PSN {:#08x}, which arrived with "
+                                   "a wrong ICRC",
+                                   short_name(*sent.opcode), request.psn),
+                       {request.frame});
+                commit(scanned, sent);
+                return true;
+            }
+            scanned.pop_back();
+            state_ = state;
         }
-        state_ = before;
-        request.is_damaged = true;
+        scanned.push_back(process(request));
     }
+    state_ = before;
     return false;
 }
 

@@ -39,6 +39,12 @@ Responder::Expectation Responder::process(const ObservedPacket& request) {
     return expectation;
 }
 
+// As if the request had arrived undamaged.
+Responder::Expectation Responder::process_as_whole(ObservedPacket damaged) {
+    damaged.is_damaged = false;
+    return process(damaged);
+}
+
 void Responder::in_order(const ObservedPacket& request, Expectation& expectation) {
     expectation.arrival.of = Class::InOrder;
     state_.nak_sent = state_.rnr_sent = false;

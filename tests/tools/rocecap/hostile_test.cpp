@@ -34,6 +34,22 @@ double seconds(support::Argv command, const support::Argv& more) {
     return children_s() - before;
 }
 
+// Four times as much input: 4 times the time if it is linear, 16 times if it is quadratic. Other
+// programs may slow one of the two down: the best of three attempts counts.
+void expect_linear(const support::Argv& command, const support::Argv& input,
+                   const support::Argv& larger) {
+    double once = 0;
+    double four_times = 0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        once = seconds(command, input);
+        four_times = seconds(command, larger);
+        if (four_times <= 8 * once + 0.2)
+            return;
+    }
+    ADD_FAILURE() << command.front() << ": " << once << " s, and " << four_times
+                  << " s for four times as much";
+}
+
 class Hostile : public testing::TestWithParam<const char*> {
   protected:
     // A capture of this many packets.
@@ -60,22 +76,18 @@ std::string record(const std::string& capture, const support::TempPath& path) {
     return path.str();
 }
 
-// Four times as many packets: 4 times the time if it is linear, 16 times if it is quadratic.
 TEST_P(Hostile, four_times_the_packets_take_about_four_times_as_long) {
     constexpr std::uint64_t packets = 10'000;
     const support::TempPath few("hostile_few.pcap"), many("hostile_many.pcap"),
         page("hostile.html"), few_twice("hostile_few.pcapng"), many_twice("hostile_many.pcapng");
     const std::string capture = make(packets, few), larger = make(4 * packets, many);
     const std::string link = record(capture, few_twice), larger_link = record(larger, many_twice);
-    EXPECT_LE(seconds({"check"}, {larger_link}), 8 * seconds({"check"}, {link}) + 0.2);
+    expect_linear({"check"}, {link}, {larger_link});
     for (const support::Argv& command :
          {support::Argv{"flows"}, support::Argv{"check", "--at", "192.0.2.2"},
           support::Argv{"explain"}, support::Argv{"timeline"}, support::Argv{"psns"},
-          support::Argv{"report", "-o", page.str()}}) {
-        SCOPED_TRACE(command.front());
-        const double once = seconds(command, {capture});
-        EXPECT_LE(seconds(command, {larger}), 8 * once + 0.2);
-    }
+          support::Argv{"report", "-o", page.str()}})
+        expect_linear(command, {capture}, {larger});
 }
 
 // A log of a server with so many objects or calls, one event per line.
@@ -148,11 +160,8 @@ TEST_P(HostileLogs, four_times_as_long_take_about_four_times_as_long) {
     HostileLog(many, begin_ns).write(GetParam(), 4 * count);
     for (const support::Argv& command :
          {support::Argv{"flows"}, support::Argv{"explain"}, support::Argv{"psns"},
-          support::Argv{"report", "-o", page.str()}}) {
-        SCOPED_TRACE(command.front());
-        const double once = seconds(command, {capture, "--log", few.str()});
-        EXPECT_LE(seconds(command, {capture, "--log", many.str()}), 8 * once + 0.2);
-    }
+          support::Argv{"report", "-o", page.str()}})
+        expect_linear(command, {capture, "--log", few.str()}, {capture, "--log", many.str()});
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, HostileLogs,
@@ -185,6 +194,6 @@ TEST(Memory, of_check_and_explain_is_bounded_by_connections) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Hostile,
                          testing::Values("naks", "descending", "random", "queue-pairs", "reads",
-                                         "acks", "missing"));
+                                         "acks", "missing", "damaged"));
 
 }  // namespace hostile_test
