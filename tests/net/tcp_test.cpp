@@ -60,10 +60,12 @@ TEST_F(TcpExchange, endpoints_and_ready_pass_both_ways) {
     Pair pair = connected();
     net::Endpoint endpoint{.qpn = 17, .psn = 5, .path_mtu = 4096};
     endpoint.gid = pair.client.peer().ipv6_bytes();  // both are on loopback
-    std::thread peer([&] {
-        EXPECT_EQ(net::receive_endpoint(pair.server, limit()), endpoint);
-        net::send_endpoint(pair.server, endpoint, limit());
-        net::barrier(pair.server, limit());
+    std::jthread peer([&] {
+        EXPECT_NO_THROW({
+            EXPECT_EQ(net::receive_endpoint(pair.server, limit()), endpoint);
+            net::send_endpoint(pair.server, endpoint, limit());
+            net::barrier(pair.server, limit());
+        });
     });
     net::send_endpoint(pair.client, endpoint, limit());
     EXPECT_EQ(net::receive_endpoint(pair.client, limit()), endpoint);
@@ -79,14 +81,15 @@ TEST_F(TcpExchange, a_server_that_starts_a_moment_later_is_found) {
         address = free_port.address();
     }
     const std::uint64_t before = refusals();
-    std::thread late([&] {
-        while (refusals() == before)
-            std::this_thread::yield();
-        TcpListener listener(address);
-        EXPECT_TRUE(listener.accept(limit()).has_value());
+    const std::jthread late([&] {
+        EXPECT_NO_THROW({
+            while (refusals() == before)
+                std::this_thread::yield();
+            TcpListener listener(address);
+            EXPECT_TRUE(listener.accept(limit()).has_value());
+        });
     });
     EXPECT_NO_THROW(net::connect_tcp(address, std::nullopt, limit()));
-    late.join();
 }
 
 TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
@@ -107,14 +110,14 @@ TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
 TEST_F(TcpExchange, waiting_ends_in_time_whatever_error_an_earlier_call_had) {
     TcpListener listener(loopback);
     std::promise<void> ended;
-    std::thread late([&] {
-        if (ended.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::timeout)
-            net::connect_tcp(listener.address(), std::nullopt, limit());
+    const std::jthread late([&] {
+        if (ended.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::timeout) {
+            EXPECT_NO_THROW(net::connect_tcp(listener.address(), std::nullopt, limit()));
+        }
     });
     errno = EINTR;
     EXPECT_FALSE(listener.accept(limit(milliseconds(1))).has_value());
     ended.set_value();
-    late.join();
 }
 
 TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {

@@ -62,7 +62,7 @@ class Tls : public testing::Test {
     Outcome talk(TlsContext& client, TlsContext& server) {
         net::TcpListener listener(util::Address::parse("127.0.0.1", 0).value());
         Outcome outcome;
-        std::thread serving([&] {
+        std::jthread serving([&] {
             outcome.server = support::error_text([&] {
                 auto socket = listener.accept(limit());
                 TlsChannel channel(server, std::move(socket.value()), limit());
