@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/conformance/arrived_responses.hpp"
+
 namespace conformance {
 namespace {
 
@@ -18,7 +20,7 @@ bool is_within(wire::Psn psn, wire::Psn first, wire::Psn last) {
 class Analysis {
   public:
     Analysis(const std::deque<Step>& steps, const Responder& responder, const Requester& requester)
-        : responder_(responder), requester_(requester) {
+        : responder_(responder), requester_(requester), responses_(steps) {
         for (const Arrival& arrival : responder.arrivals()) {
             const std::uint32_t psn = arrival.request.psn.value();
             if (arrival.of == Class::InOrder && !is_refused(arrival))
@@ -28,9 +30,6 @@ class Analysis {
             if (arrival.opens_gap)
                 gaps_[arrival.expected.value()].push_back(&arrival);
         }
-        for (const Step& step : steps)
-            if (step.kind == StepKind::ResponseArrived)
-                responses_.push_back(&step.seen);
     }
 
     Recovery of(const Step& step) const {
@@ -199,39 +198,25 @@ class Analysis {
             recovery.prediction = "the second copy is ignored";
             return;
         }
-        const bool needs_itself = packet.is_data();
-        const auto serves = [&](const ObservedPacket& other) {
-            if (needs_itself)
-                return !other.is_damaged && other.is_data() && other.psn == packet.psn;
-            return !other.is_damaged && other.acknowledges(packet.psn);
-        };
+        const Resend* resend = resend_of(packet.psn, packet.frame);
+        const std::uint64_t until = resend == nullptr ? UINT64_MAX : resend->first.frame;
         if (packet.fate == Fate::Changed && arrived_as_answer(packet)) {
             recovery.prediction = "accepted as it arrived";
             return;
         }
-        const Resend* resend = resend_of(packet.psn, packet.frame);
-        bool is_implied = false;
-        for (const ObservedPacket* other : responses_) {
-            const bool is_before = other->frame < packet.frame;
-            if (is_before && serves(*other)) {
-                recovery.prediction = "the requester already had the packet";
-                return;
-            }
-            if (is_before || other->is_damaged)
-                continue;
-            if (resend != nullptr && other->frame > resend->first.frame)
-                break;
-            if (serves(*other)) {
-                recovery.prediction = packet.fate == Fate::Reordered
-                                          ? "it arrives late, or a later response covers it"
-                                          : "a later response covers it";
-                recovery.ended_by = other->frame;
-                return;
-            }
-            is_implied |= needs_itself && distance(packet.psn, other->psn) > 0;
+        if (responses_.made_unnecessary(packet)) {
+            recovery.prediction = "the requester already had the packet";
+            return;
         }
+        if (const ObservedPacket* other = responses_.substitute(packet, until)) {
+            recovery.prediction = packet.fate == Fate::Reordered
+                                      ? "it arrives late, or a later response covers it"
+                                      : "a later response covers it";
+            recovery.ended_by = other->frame;
+            return;
+        }
+        const bool is_implied = packet.is_data() && responses_.go_past(packet, until);
         // After an RNR NAK the responder waits for the same request, and a later one opens a gap.
-        const std::uint64_t until = resend == nullptr ? UINT64_MAX : resend->first.frame;
         const Arrival* gap =
             packet.is_rnr_nak() ? gap_of(packet.psn, packet.frame, until) : nullptr;
         if (gap != nullptr && gap->answer) {
@@ -249,13 +234,9 @@ class Analysis {
     }
 
     bool arrived_as_answer(const ObservedPacket& sent) const {
-        const auto found =
-            std::ranges::lower_bound(responses_, sent.copy, {}, &ObservedPacket::frame);
-        if (found == responses_.end())
-            return false;
-        const ObservedPacket& one = **found;
-        return one.frame == sent.copy && one.opcode == sent.opcode && one.psn == sent.psn &&
-               one.aeth == sent.aeth;
+        const ObservedPacket* one = responses_.at(sent.copy);
+        return one != nullptr && one->opcode == sent.opcode && one->psn == sent.psn &&
+               one->aeth == sent.aeth;
     }
 
     const Responder& responder_;
@@ -263,7 +244,7 @@ class Analysis {
     std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> accepted_;  // by PSN: frames
     Arrivals gaps_;  // by the PSN that was missing: the packets behind a gap
     Arrivals duplicates_;
-    std::vector<const ObservedPacket*> responses_;  // that arrived
+    ArrivedResponses responses_;
 };
 
 std::vector<std::uint64_t> evidence(const Recovery& recovery) {
