@@ -53,6 +53,24 @@ wire::Packet answer(std::uint8_t syndrome, std::uint32_t psn = first_psn) {
     return packet;
 }
 
+wire::Packet unasked(std::uint32_t i) {
+    const std::uint32_t psn = first_psn + i / 4;
+    switch (i % 4) {
+        case 0:
+            return remote(0x0a, psn);
+        case 1: {
+            wire::Packet data = headers(false, 0x10, requester_qpn, psn + 5);
+            data.aeth = wire::Aeth{.syndrome = ack_syndrome, .msn = 1};
+            data.payload = payload_bytes(8);
+            return data;
+        }
+        case 2:
+            return answer(psn_error_syndrome);
+        default:
+            return answer(ack_syndrome, first_psn + i / 8);
+    }
+}
+
 }  // namespace
 
 std::optional<Hostile> hostile(std::string_view name) {
@@ -82,6 +100,8 @@ wire::Packet HostileTraffic::packet() {
                               : answer(ack_syndrome, first_psn + i - 1);
         case Hostile::Damaged:
             return i % 2 == 0 ? remote(0x0a, first_psn + i / 2) : answer(ack_syndrome);
+        case Hostile::Unasked:
+            return unasked(i);
     }
     return {};
 }

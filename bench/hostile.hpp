@@ -22,10 +22,12 @@ enum class Hostile : std::uint8_t {
     Acks,        ///< WRITEs, each sent twice, and ACKs for the first of them
     Missing,     ///< WRITEs with every second PSN, and an ACK for each
     Damaged,     ///< WRITEs with wrong ICRCs, and ACKs for an older one
+    Unasked,     ///< WRITEs, and READ responses and NAKs that belong to none; ACKs for half of them
 };
 
-inline constexpr std::array<std::string_view, 8> hostile_names{
-    "naks", "descending", "random", "queue-pairs", "reads", "acks", "missing", "damaged"};
+inline constexpr std::array<std::string_view, 9> hostile_names{
+    "naks", "descending", "random",  "queue-pairs", "reads",
+    "acks", "missing",    "damaged", "unasked"};
 
 /// nullopt: there is no such kind.
 std::optional<Hostile> hostile(std::string_view name);

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     if (!packets || (!kind && !connections)) {
         std::fputs(
             "usage: make_capture PACKETS FILE "
-            "[CONNECTIONS|naks|descending|random|queue-pairs|reads|acks|missing|damaged]\n",
+            "[CONNECTIONS|naks|descending|random|queue-pairs|reads|acks|missing|damaged|unasked]\n",
             stderr);
         return 2;
     }

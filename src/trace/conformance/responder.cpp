@@ -35,68 +35,12 @@ void Responder::response(const ObservedPacket& sent) {
     }
     if (continue_reading(sent))
         return;
-    Scan scanned;
     if (is_judged_dead_)
         return;  // later responses add no information
-    if (outlook_ && !may_explain(sent)) {
-        const State later = outlook_->later;
-        wrong(scanned, later, sent);
-        return;
-    }
-    const State before = state_;
-    if (scan(sent, scanned)) {
-        commit(scanned, sent);
-        return;
-    }
-    state_ = before;
-    outlook_.emplace(Outlook{.later = state_, .acks = {}});
-    look_ahead();
-    const State later = outlook_->later;
-    unexplained(scanned, later, sent);
-}
-
-void Responder::Outlook::add(const Expectation& expectation) {
-    has_gap |= expectation.owed == Owed::SequenceNak;
-    has_data |= expectation.owed == Owed::Data;
-    has_refusable |= may_refuse(expectation) || expectation.owed == Owed::InvalidRequest;
-    if (expectation.owed == Owed::Ack)
-        acks.insert(expectation.place);
-    if (expectation.owed == Owed::DuplicateAck) {
-        copies_begin = std::min(copies_begin, expectation.place);
-        copies_end = std::max(copies_end, expectation.before.expected);
-    }
-}
-
-// Adds the requests that came since to the outlook.
-void Responder::look_ahead() {
-    const State before = std::exchange(state_, outlook_->later);
-    for (; outlook_->requests < waiting_.size(); ++outlook_->requests) {
-        const ObservedPacket& request = waiting_[outlook_->requests];
-        if (request.is_damaged) {
-            const State state = state_;
-            outlook_->add(process_as_whole(request));
-            state_ = state;
-            outlook_->has_damage = true;
-        }
-        outlook_->add(process(request));
-    }
-    outlook_->later = std::exchange(state_, before);
-}
-
-// Returns false if no waiting request explains the response, and none of the findings about it
-// depends on them.
-bool Responder::may_explain(const ObservedPacket& sent) {
-    look_ahead();
-    if (outlook_->later.is_dead)
-        return true;
-    if (sent.is_ack()) {
-        const ExtendedPsn place = sequence_.extend(sent.psn);
-        return outlook_->acks.contains(place) ||
-               (place >= outlook_->copies_begin && place < outlook_->copies_end);
-    }
-    if (sent.is_data())
-        return outlook_->has_data;
-    return sent.is_sequence_nak() ? outlook_->has_gap : outlook_->has_refusable;
+    if (const auto found = find_explaining(sent))
+        commit(*found, sent);
+    else
+        unexplained(sent);
 }
 
 // Without the beginning, the first ACK of a captured request determines the responder's state, or the
@@ -121,6 +65,7 @@ void Responder::synchronise(const ObservedPacket& sent) {
         if (!answered->opcode->ends_message())
             state_.open = answered->opcode->operation;
     }
+    forget_blocks();
     state_.is_synchronised = true;
     state_.msn = sent.aeth.msn;
     msn_is_known_ = true;
@@ -147,21 +92,12 @@ bool Responder::continue_reading(const ObservedPacket& sent) {
     return true;
 }
 
-// Processes requests in order, up to the first that explains the response. `state_` is then the
-// state after that request.
-bool Responder::scan(const ObservedPacket& sent, Scan& scanned) {
-    outlook_.reset();
-    for (const ObservedPacket& request : waiting_) {
-        scanned.push_back(process(request));
-        if (explains(scanned.back(), sent))
-            return true;
-    }
-    return false;
-}
-
-void Responder::commit(Scan& scanned, const ObservedPacket& sent) {
+void Responder::commit(const Found& found, const ObservedPacket& sent) {
+    // A damaged request that was answered is taken as undamaged.
+    const bool is_as_seen =
+        found.expectation.arrival.request.is_damaged == waiting_[found.index].is_damaged;
     const bool is_again =
-        scanned.back().owed == Owed::Data && scanned.back().arrival.of == Class::Duplicate;
+        found.expectation.owed == Owed::Data && found.expectation.arrival.of == Class::Duplicate;
     if (reading_ && !is_again) {
         Expectation left;
         left.arrival.request = reading_->request;
@@ -169,15 +105,22 @@ void Responder::commit(Scan& scanned, const ObservedPacket& sent) {
         missing(left);
     }
     reading_.reset();
-    for (std::size_t i = 0; i + 1 < scanned.size(); ++i) {
-        pass_over(scanned[i]);
-        if (scanned[i].is_required && scanned[i].owed != Owed::Ack &&
-            scanned[i].owed != Owed::DuplicateAck)
-            missing(scanned[i]);
+    for (std::size_t i = 0; i < found.index; ++i) {
+        const Expectation expectation = process(waiting_[i]);
+        enter(expectation);
+        record(expectation.arrival);
+        if (expectation.is_required && expectation.owed != Owed::Ack &&
+            expectation.owed != Owed::DuplicateAck)
+            missing(expectation);
     }
-    settle(scanned.back(), sent);
-    record(scanned.back().arrival);
-    take(scanned.size());
+    Expectation last = process(found.expectation.arrival.request);
+    enter(last);
+    const State processed = state_;
+    settle(last, sent);
+    record(last.arrival);
+    if (!is_as_seen || state_ != processed)
+        forget_blocks();
+    take(found.index + 1);
     given_up_msn_.reset();
 }
 
@@ -205,7 +148,8 @@ void Responder::limit() {
         given_up_msn_ = state_.msn;
     for (std::size_t i = 0; i < half; ++i) {
         const Expectation expectation = process(waiting_[i]);
-        pass_over(expectation);
+        enter(expectation);
+        record(expectation.arrival);
         if (expectation.is_required && !silent_since_)
             silent_since_ = waiting_[i];
     }
@@ -226,17 +170,13 @@ void Responder::forget_before(std::uint64_t frame) {
 }
 
 void Responder::forget(std::size_t count) {
-    outlook_.reset();
+    forget_from_blocks(count);
     for (; count > 0; --count) {
         const auto same = waiting_with_.find(waiting_.front().psn.value());
         if (--same->second == 0)
             waiting_with_.erase(same);
         waiting_.pop_front();
     }
-}
-
-void Responder::pass_over(const Expectation& expectation) {
-    record(expectation.arrival);
 }
 
 void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
@@ -317,7 +257,8 @@ void Responder::finish(std::int64_t end_ns) {
         silent_since_.reset();
     for (const ObservedPacket& request : waiting_) {
         const Expectation expectation = process(request);
-        pass_over(expectation);
+        enter(expectation);
+        record(expectation.arrival);
         if (expectation.is_required && is_late(request) && !silent_since_)
             silent_since_ = request;
     }

@@ -10,7 +10,6 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "trace/conformance/finding.hpp"
@@ -92,6 +91,8 @@ class Responder {
         std::optional<wire::Operation> open;  // operation of the incomplete message
         bool is_open_known = true;
         std::size_t executed = 0;  // number of READs and ATOMICs; the last are in executed_
+
+        bool operator==(const State&) const = default;
     };
     enum class Owed : std::uint8_t {
         Nothing,
@@ -111,18 +112,32 @@ class Responder {
         std::uint32_t msn_low = 0, msn_high = 0;
         std::size_t executed = 0;  // for data: its number among READs and ATOMICs, from 1
     };
-    using Scan = std::vector<Expectation>;
-    // Which responses the waiting requests can explain, damaged ones as if they were not, after a
-    // scan found none for one: most of such responses need no scan.
+    struct Places {
+        ExtendedPsn begin = INT64_MAX, end = INT64_MIN;
+
+        void add(ExtendedPsn first, ExtendedPsn behind);
+        bool contains(ExtendedPsn place) const { return place >= begin && place < end; }
+        bool empty() const { return begin >= end; }
+    };
+    // The PSNs of which requests explain a response, at most.
     struct Outlook {
-        State later;                           // after these requests
-        std::size_t requests = 0;              // of waiting_, from its front
-        std::unordered_set<ExtendedPsn> acks;  // owed to new requests
-        // Acknowledgements of copies: from the first PSN to the one before the last.
-        ExtendedPsn copies_begin = INT64_MAX, copies_end = INT64_MIN;
-        bool has_gap = false, has_data = false, has_refusable = false, has_damage = false;
+        Places acks, copies_acks, data, copies_data, gaps, refusals;
 
         void add(const Expectation& expectation);
+        bool may_explain(const ObservedPacket& sent, ExtendedPsn place) const;
+    };
+    // Consecutive requests of waiting_. Who looks for a request skips the blocks that cannot have it.
+    struct Block {
+        std::size_t requests = 0;
+        State before, after;
+        Outlook outlook;
+        Outlook of_damaged;  // as if they had arrived undamaged
+        bool breaks_message = false;
+    };
+    static constexpr std::size_t block_size = 64;
+    struct Found {
+        std::size_t index = 0;  // in waiting_
+        Expectation expectation;
     };
     // An ACK that came after the requester had retransmitted the request: if the responder acknowledges
     // the copy, too, it was slow; otherwise it answered only the copy.
@@ -144,6 +159,8 @@ class Responder {
     // Expected responses to a request: responder_state.cpp.
     Expectation process(const ObservedPacket& request);
     Expectation process_as_whole(ObservedPacket damaged);
+    void pass_over(const ObservedPacket& request);
+    void enter(const Expectation& expectation);
     void in_order(const ObservedPacket& request, Expectation& expectation);
     void duplicate(const ObservedPacket& request, Expectation& expectation);
     bool breaks_message(const ObservedPacket& request) const;
@@ -153,18 +170,26 @@ class Responder {
     // Assignment of responses to requests: responder.cpp.
     void synchronise(const ObservedPacket& sent);
     bool continue_reading(const ObservedPacket& sent);
-    bool scan(const ObservedPacket& sent, Scan& scanned);
-    void look_ahead();
-    bool may_explain(const ObservedPacket& sent);
+    void commit(const Found& found, const ObservedPacket& sent);
     void take(std::size_t count);
     void limit();
     void record(const Arrival& arrival);
     void forget(std::size_t count);
-    void commit(Scan& scanned, const ObservedPacket& sent);
     void settle(Expectation& expectation, const ObservedPacket& sent);
     void settle_data(const Expectation& expectation, const ObservedPacket& sent);
-    void pass_over(const Expectation& expectation);
     void covers(ExtendedPsn place);
+
+    // Requests that wait, in blocks: responder_waiting.cpp.
+    bool look_ahead(std::size_t block);
+    void forget_blocks();
+    void forget_from_blocks(std::size_t count);
+    const State& later() const { return blocks_.empty() ? state_ : blocks_.back().after; }
+    template <typename May, typename Fits>
+    std::optional<Found> find(May may, Fits fits);
+    std::optional<Found> find_explaining(const ObservedPacket& sent);
+    std::optional<Found> find_damaged(const ObservedPacket& sent);
+    std::optional<Found> find_owing(Owed owed);
+    std::optional<Found> find_refusable();
 
     // Requests that the capture lost: responder_missing.cpp.
     bool go_past_missing(const State& later, const ObservedPacket& sent);
@@ -174,12 +199,13 @@ class Responder {
     bool is_within(const Ahead& ahead, const ObservedPacket& request) const;
 
     // Findings about responses that no request explains: responder_findings.cpp.
-    void unexplained(Scan& scanned, const State& later, const ObservedPacket& sent);
-    void wrong(Scan& scanned, const State& later, const ObservedPacket& sent);
-    void answer_of_the_dead(const Scan& scanned, const State& later, const ObservedPacket& sent);
+    void unexplained(const ObservedPacket& sent);
+    void wrong(const State& later, const ObservedPacket& sent);
+    void answer_of_the_dead(const ObservedPacket& sent);
     bool answers_damaged(const ObservedPacket& sent);
-    void wrong_nak(Scan& scanned, const State& later, const ObservedPacket& sent);
-    void wrong_data(Scan& scanned, const ObservedPacket& sent);
+    void wrong_nak(const State& later, const ObservedPacket& sent);
+    void wrong_data(const ObservedPacket& sent);
+    void commit_corrected(const ObservedPacket& sent, wire::Psn psn);
     void wrong_ack(const State& later, const ObservedPacket& sent);
     void missing(const Expectation& expectation);
     void note_late_ack(const Expectation& expectation, const ObservedPacket& sent);
@@ -197,7 +223,9 @@ class Responder {
     State state_;
     std::deque<ObservedPacket> waiting_;
     std::unordered_map<std::uint32_t, std::uint32_t> waiting_with_;  // by PSN: number in waiting_
-    std::optional<Outlook> outlook_;
+    std::deque<Block> blocks_;   // of the first requests in waiting_; all but the last are full
+    std::size_t looked_at_ = 0;  // number of requests in blocks_, without those that are gone
+    std::size_t gone_ = 0;       // requests of the first block that no longer wait
     std::vector<Executed> executed_;
     std::size_t forgotten_ = 0;  // number of older entries that were in executed_
     std::deque<Arrival> arrivals_;

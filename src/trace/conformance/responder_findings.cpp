@@ -22,37 +22,36 @@ void Responder::report(Code code, const ObservedPacket& at, std::string text,
                    .because = std::move(because)});
 }
 
-void Responder::unexplained(Scan& scanned, const State& later, const ObservedPacket& sent) {
-    if (outlook_->has_damage && answers_damaged(sent))
+// All requests that wait have been looked at.
+void Responder::unexplained(const ObservedPacket& sent) {
+    if (answers_damaged(sent))
         return;
-    if (later.is_dead)
-        answer_of_the_dead(scanned, later, sent);
+    const State after = later();
+    if (after.is_dead)
+        answer_of_the_dead(sent);
     else
-        wrong(scanned, later, sent);
+        wrong(after, sent);
 }
 
-void Responder::wrong(Scan& scanned, const State& later, const ObservedPacket& sent) {
+void Responder::wrong(const State& later, const ObservedPacket& sent) {
     if (go_past_missing(later, sent))
         return response(sent);
     note_ahead(later, sent);
     if (sent.is_ack())
         wrong_ack(later, sent);
     else if (sent.is_data())
-        wrong_data(scanned, sent);
+        wrong_data(sent);
     else
-        wrong_nak(scanned, later, sent);
+        wrong_nak(later, sent);
 }
 
-void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
-                                   const ObservedPacket& sent) {
+void Responder::answer_of_the_dead(const ObservedPacket& sent) {
     is_judged_dead_ = true;
-    const auto broken = std::ranges::find(scanned, Owed::InvalidRequest, &Expectation::owed);
-    if (broken != scanned.end()) {
-        missing(*broken);
-        for (const Expectation& expectation : scanned)
-            pass_over(expectation);
-        state_ = later;
-        take(scanned.size());
+    if (const auto broken = find_owing(Owed::InvalidRequest)) {
+        missing(broken->expectation);
+        for (const ObservedPacket& request : waiting_)
+            pass_over(request);
+        take(waiting_.size());
         return;
     }
     report(Code::AnswerAfterError, sent,
@@ -62,28 +61,17 @@ void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
 
 // If the response fits a damaged request, the responder acted on that request.
 bool Responder::answers_damaged(const ObservedPacket& sent) {
-    const State before = state_;
-    Scan scanned;
-    for (const ObservedPacket& request : waiting_) {
-        const State state = state_;
-        if (request.is_damaged) {
-            scanned.push_back(process_as_whole(request));
-            if (explains(scanned.back(), sent)) {
-                report(Code::IcrcAnswered, sent,
-                       fmt::format("{} responds to the packet with PSN {:#08x}, which arrived with "
-                                   "a wrong ICRC",
-                                   short_name(*sent.opcode), request.psn),
-                       {request.frame});
-                commit(scanned, sent);
-                return true;
-            }
-            scanned.pop_back();
-            state_ = state;
-        }
-        scanned.push_back(process(request));
-    }
-    state_ = before;
-    return false;
+    const auto found = find_damaged(sent);
+    if (!found)
+        return false;
+    const ObservedPacket& request = found->expectation.arrival.request;
+    report(
+        Code::IcrcAnswered, sent,
+        fmt::format("{} responds to the packet with PSN {:#08x}, which arrived with a wrong ICRC",
+                    short_name(*sent.opcode), request.psn),
+        {request.frame});
+    commit(*found, sent);
+    return true;
 }
 
 void Responder::wrong_ack(const State& later, const ObservedPacket& sent) {
@@ -105,7 +93,7 @@ void Responder::wrong_ack(const State& later, const ObservedPacket& sent) {
                        sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
 }
 
-void Responder::wrong_data(Scan& scanned, const ObservedPacket& sent) {
+void Responder::wrong_data(const ObservedPacket& sent) {
     const bool is_read = sent.is(wire::Operation::RdmaReadResponse);
     if (is_read && reading_) {
         report(Code::ReadPsn, sent,
@@ -116,18 +104,13 @@ void Responder::wrong_data(Scan& scanned, const ObservedPacket& sent) {
             reading_.reset();
         return;
     }
-    for (std::size_t i = 0; is_read && i < scanned.size(); ++i) {
-        if (scanned[i].owed != Owed::Data)
-            continue;
+    if (const auto found = is_read ? find_owing(Owed::Data) : std::nullopt) {
+        const ObservedPacket& request = found->expectation.arrival.request;
         report(Code::ReadPsn, sent,
                fmt::format("a READ response with PSN {:#08x} to a request with PSN {:#08x}",
-                           sent.psn, scanned[i].arrival.request.psn),
-               {scanned[i].arrival.request.frame});
-        ObservedPacket corrected = sent;
-        corrected.psn = scanned[i].arrival.request.psn;
-        scanned.clear();
-        if (scan(corrected, scanned))
-            commit(scanned, corrected);
+                           sent.psn, request.psn),
+               {request.frame});
+        commit_corrected(sent, request.psn);
         return;
     }
     report(Code::ResponseWithoutRequest, sent,
@@ -135,25 +118,28 @@ void Responder::wrong_data(Scan& scanned, const ObservedPacket& sent) {
                        sent.psn));
 }
 
-void Responder::wrong_nak(Scan& scanned, const State& later, const ObservedPacket& sent) {
-    for (const Expectation& expectation : scanned) {
-        const bool is_due = sent.is_sequence_nak() ? expectation.owed == Owed::SequenceNak
-                                                   : may_refuse(expectation);
-        if (!is_due)
-            continue;
-        ObservedPacket corrected = sent;
-        corrected.psn = sequence_.psn_of(sent.is_sequence_nak() ? expectation.before.expected
-                                                                : expectation.place);
+// Takes the response for the one that was meant.
+void Responder::commit_corrected(const ObservedPacket& sent, wire::Psn psn) {
+    ObservedPacket corrected = sent;
+    corrected.psn = psn;
+    if (const auto found = find_explaining(corrected))
+        commit(*found, corrected);
+}
+
+void Responder::wrong_nak(const State& later, const ObservedPacket& sent) {
+    const bool is_sequence = sent.is_sequence_nak();
+    if (const auto found = is_sequence ? find_owing(Owed::SequenceNak) : find_refusable()) {
+        const Expectation& expectation = found->expectation;
+        const wire::Psn psn =
+            sequence_.psn_of(is_sequence ? expectation.before.expected : expectation.place);
         report(Code::NakPsn, sent,
                fmt::format("a NAK for PSN {:#08x} where the responder expects PSN {:#08x}",
-                           sent.psn, corrected.psn),
+                           sent.psn, psn),
                {expectation.arrival.request.frame});
-        Scan again;
-        if (scan(corrected, again))
-            commit(again, corrected);
+        commit_corrected(sent, psn);
         return;
     }
-    if (sent.is_sequence_nak() && later.nak_sent && last_nak_ != 0)
+    if (is_sequence && later.nak_sent && last_nak_ != 0)
         report(Code::NakRepeated, sent,
                fmt::format("a second NAK for PSN {:#08x} before that packet arrived", sent.psn),
                {last_nak_});
@@ -188,7 +174,7 @@ void Responder::note_late_ack(const Expectation& expectation, const ObservedPack
         return;
     const std::int64_t timeout = facts_.retry.ack_timeout_ns.value_or(usual_timeout_ns);
     const auto copy = std::ranges::find_if(waiting_, [&](const ObservedPacket& other) {
-        return other.frame > request.frame && other.psn == request.psn &&
+        return other.frame > request.frame && other.psn == request.psn && !other.is_damaged &&
                other.t_ns - request.t_ns >= timeout;
     });
     if (copy != waiting_.end())

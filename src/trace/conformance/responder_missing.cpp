@@ -28,13 +28,14 @@ bool Responder::go_past_missing(const State& later, const ObservedPacket& sent) 
         return false;
     for (auto before = waiting_.begin(); before != request; ++before) {
         go_on_at(*before, answered, sent.frame);
-        pass_over(process(*before));
+        pass_over(*before);
     }
     go_on_at(*request, answered, sent.frame);
     // How many messages were complete in the gaps is unknown.
     msn_is_known_ = false;
     reading_.reset();
     ahead_.reset();
+    forget_blocks();
     take(static_cast<std::size_t>(request - waiting_.begin()));
     return true;
 }

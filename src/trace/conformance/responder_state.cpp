@@ -39,6 +39,24 @@ Responder::Expectation Responder::process(const ObservedPacket& request) {
     return expectation;
 }
 
+// After process(): a READ or an ATOMIC may be repeated. Of requests that are only looked at, none is
+// remembered.
+void Responder::enter(const Expectation& expectation) {
+    if (expectation.arrival.of != Class::InOrder || expectation.owed != Owed::Data)
+        return;
+    executed_.resize(expectation.before.executed - forgotten_);
+    executed_.push_back({.first = expectation.place,
+                         .psns = expectation.psns,
+                         .msn_before = expectation.before.msn,
+                         .value = std::nullopt});
+}
+
+void Responder::pass_over(const ObservedPacket& request) {
+    const Expectation expectation = process(request);
+    enter(expectation);
+    record(expectation.arrival);
+}
+
 // As if the request had arrived undamaged.
 Responder::Expectation Responder::process_as_whole(ObservedPacket damaged) {
     damaged.is_damaged = false;
@@ -68,11 +86,6 @@ void Responder::in_order(const ObservedPacket& request, Expectation& expectation
         expectation.msn_low = state_.msn;
         return;
     }
-    executed_.resize(state_.executed - forgotten_);
-    executed_.push_back({.first = expectation.place,
-                         .psns = psns,
-                         .msn_before = expectation.before.msn,
-                         .value = std::nullopt});
     expectation.executed = ++state_.executed;
     expectation.owed = Owed::Data;
     expectation.is_required = true;
@@ -88,7 +101,8 @@ void Responder::duplicate(const ObservedPacket& request, Expectation& expectatio
     }
     expectation.owed = Owed::Data;
     expectation.psns = request.psn_count(facts_.path_mtu);
-    const auto valid = std::span(executed_).first(state_.executed - forgotten_);
+    const auto valid =
+        std::span(executed_).first(std::min(executed_.size(), state_.executed - forgotten_));
     const auto behind = std::ranges::upper_bound(valid, expectation.place, {}, &Executed::first);
     if (behind == valid.begin())
         return;

@@ -194,6 +194,6 @@ TEST(Memory, of_check_and_explain_is_bounded_by_connections) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Hostile,
                          testing::Values("naks", "descending", "random", "queue-pairs", "reads",
-                                         "acks", "missing", "damaged"));
+                                         "acks", "missing", "damaged", "unasked"));
 
 }  // namespace hostile_test

@@ -132,6 +132,29 @@ TEST_F(Deviations, an_ack_that_only_the_copy_gets_is_missing_once_a_later_reques
     expect("missing-ack", asked);
 }
 
+// Only the first request can be the one that the responder answers.
+TEST_F(Recoveries, an_ack_is_late_and_not_missing_where_the_copy_arrived_damaged) {
+    trace_.pass(send_one(0));
+    trace_.time_out();
+    trace_.corrupt(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    EXPECT_EQ(codes(trace_.report()), "");
+}
+
+// The check goes on where it was.
+TEST_F(Deviations, data_that_no_read_asked_for_while_an_atomic_waits) {
+    trace_.pass(send_one(0));
+    trace_.pass(fetch_add(1));
+    trace_.pass(send_one(2));
+    const auto wrong = trace_.pass(response(5, 0, 1, 3));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(atomic_ack(1, 2, 7));
+    trace_.pass(acknowledge(2, 3));
+    expect("read-psn", wrong);
+}
+
 TEST_F(Deviations, an_ack_that_is_late_is_missing_if_only_the_copy_before_it_is_acknowledged) {
     trace_.pass(send_one(0));
     const auto asked = trace_.pass(send_one(1)) + 1;
