@@ -112,6 +112,7 @@ class Responder {
         std::uint32_t msn_low = 0, msn_high = 0;
         std::size_t executed = 0;  // for data: its number among READs and ATOMICs, from 1
     };
+    // PSNs from `begin` to before `end`.
     struct Places {
         ExtendedPsn begin = INT64_MAX, end = INT64_MIN;
 
