@@ -29,8 +29,8 @@ class ArrivedResponses {
     /// Of the steps, which must stay where they are; without damaged ones.
     explicit ArrivedResponses(const std::deque<Step>& steps);
 
-    /// Returns whether one before `sent` made it unnecessary: it acknowledges the same request, or for
-    /// data has the same PSN.
+    /// Returns whether one before `sent` made it unnecessary: for data, one with its PSN; otherwise, one
+    /// that acknowledges its request.
     bool made_unnecessary(const ObservedPacket& sent) const;
     /// Returns the first one behind `sent`, up to this frame, that makes it unnecessary; nullptr:
     /// there is none.

@@ -1,5 +1,5 @@
-// The requests that wait for a response, in blocks. Each block has the state of the responder before it and
-// the PSNs that its requests explain, so most of those that a response does not belong to are skipped.
+// The requests that wait for a response, in blocks. A block keeps the responder's state before it and the
+// PSNs that its requests explain: a response is compared only with requests that may explain it.
 #include <algorithm>
 #include <utility>
 
