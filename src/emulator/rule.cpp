@@ -83,7 +83,8 @@ class Parser : private RuleWords {
 
     Duplicate duplicate() {
         Duplicate action;
-        if (is_number()) {
+        const bool is_share = word().text.ends_with('%');  // of the packets
+        if (is_number() && !is_share) {
             action.copies = static_cast<std::uint32_t>(count("copies", 1, 1000));
             expect("times");
         }

@@ -46,6 +46,7 @@ TEST(Rule, says_what_is_done_to_which_packets_of_whom) {
 
 TEST(Rule, has_nine_actions_with_their_values) {
     EXPECT_EQ(std::get<Duplicate>(parsed("duplicate packets").action).copies, 1U);
+    EXPECT_EQ(std::get<Duplicate>(parsed("duplicate 1% of packets").action).copies, 1U);
     const auto duplicate =
         std::get<Duplicate>(parsed("duplicate 3 times after 20ms packets").action);
     EXPECT_EQ(duplicate.copies, 3U);
