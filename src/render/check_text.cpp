@@ -240,7 +240,7 @@ class Text {
             return ns ? duration(*ns) : std::string("-");
         };
         std::string row =
-            fmt::format("{:>7}  {:<10}{:<21}{:<10}{:<12}", one.packet.frame, name(one.packet.fate),
+            fmt::format("{:>7}  {:<10}{:<20} {:<10}{:<12}", one.packet.frame, name(one.packet.fate),
                         conformance::short_name(*one.packet.opcode),
                         fmt::format("{:#08x}", one.packet.psn), how(one));
         row += right(time(one.detection_ns), 10) + right(time(one.reaction_ns), 10);
