@@ -69,6 +69,7 @@ void Requester::go_back() {
         return;
     gone_back_for_ = unacknowledged_;
     cursor_ = unacknowledged_;
+    start_timer();
     pump();
 }
 
