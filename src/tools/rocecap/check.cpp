@@ -13,7 +13,7 @@
 #include "capture/time_order.hpp"
 #include "render/check_json.hpp"
 #include "render/check_text.hpp"
-#include "tools/rocecap/check_ends.hpp"
+#include "tools/rocecap/both_ends.hpp"
 #include "tools/rocecap/check_facts.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/interface_copies.hpp"
@@ -40,19 +40,8 @@ std::string judged_capture(const std::string& path) {
                                                           : capture_of(path);
 }
 
-std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
-    if (frame.notes.interface_name == "before")
-        return conformance::LinkSide::Ingress;
-    if (frame.notes.interface_name == "after")
-        return conformance::LinkSide::Egress;
-    return std::nullopt;
-}
-
-// The sender may leave the ICRC to its adapter, and a mirror may rewrite fields it covers.
-void ignore_icrc(wire::Packet& packet) {
-    if (packet.icrc)
-        packet.icrc->status = wire::IcrcStatus::Unchecked;
-}
+// A mirror may also rewrite fields that it covers.
+using conformance::IcrcTrust;
 
 class Check {
   public:
@@ -101,11 +90,12 @@ class Check {
     void read() {
         source_.emplace(file_, capture::InterfaceChoice(options_.trace.interface));
         const auto frame = source_->next();
-        if (frame && !options_.ends.empty())
-            read_ends(*frame);
-        else if (frame && side_of(*frame) && options_.trace.interface.empty())
-            read_link(*frame);
-        else if (frame)
+        if (!frame)
+            return;
+        if (auto ends =
+                BothEnds::of(file_, *frame, options_.ends, options_.at, options_.trace.interface))
+            read_both_ends(*std::move(ends), *frame);
+        else
             read_one_place(*frame);
     }
 
@@ -119,43 +109,12 @@ class Check {
         }
     }
 
-    void read_link(const capture::Frame& first) {
-        if (!options_.at.empty())
-            throw util::Error(
-                "--at needs a capture from one place, but this one has both sides of the link: "
-                "omit --at.");
-        bool has_before = false;
+    void read_both_ends(BothEnds ends, const capture::Frame& first) {
         for (std::optional frame(first); frame; frame = next()) {
-            const auto side = side_of(*frame);
-            if (!side)
-                throw util::Error(
-                    fmt::format("'{}' has interfaces other than 'before' and 'after' the link, so "
-                                "where they captured is unknown: choose one with --interface.",
-                                file_));
-            has_before |= side == conformance::LinkSide::Ingress;
-            checker_.add(frame->number, *side, frame->time.count(), capture::decode(*frame, flows_),
-                         frame->bytes);
-        }
-        if (!has_before)
-            throw util::Error(fmt::format(
-                "'{}' has only one side of the link: interface 'before' is missing.", file_));
-    }
-
-    void read_ends(const capture::Frame& first) {
-        if (!options_.at.empty() || !options_.trace.interface.empty())
-            throw util::Error("--end needs a capture of both ends: omit --at and --interface.");
-        CheckEnds ends(options_.ends);
-        for (std::optional frame(first); frame; frame = next()) {
-            wire::Packet packet = capture::decode(*frame, flows_);
-            const auto key = flow::StreamKey::of(packet);
-            const auto side = key ? ends.side_of(*frame, *key) : std::nullopt;
-            if (!side)
-                continue;
-            if (side == conformance::LinkSide::Ingress)
-                ignore_icrc(packet);
-            const util::Bytes bytes = conformance::invariant_bytes(packet, frame->bytes);
-            ends.see(*side, *key, frame->time.count(), bytes);
-            checker_.add(frame->number, *side, frame->time.count(), packet, bytes);
+            const wire::Packet packet = capture::decode(*frame, flows_);
+            if (const auto at = ends.see(*frame, packet))
+                checker_.add(frame->number, at->side, frame->time.count(), packet, at->identity,
+                             at->trust);
         }
         ends.check_capture();
     }
@@ -177,14 +136,14 @@ class Check {
 
     void add(const capture::Frame& frame) {
         order_.see(frame.time);
-        wire::Packet packet = capture::decode(frame, flows_);
+        const wire::Packet packet = capture::decode(frame, flows_);
         const auto key = flow::StreamKey::of(packet);
         if (!copies_.take(frame, packet))
             return;
-        if (!key || key->dst != (place_ ? place_ : copies_.host()))
-            ignore_icrc(packet);
+        const bool is_at_receiver = key && key->dst == (place_ ? place_ : copies_.host());
         const std::uint64_t stream = tracker_.add(frame.time, packet, frame.bytes.size());
-        checker_.add_at_one_point(frame.number, frame.time.count(), packet, stream);
+        checker_.add_at_one_point(frame.number, frame.time.count(), packet, stream,
+                                  is_at_receiver ? IcrcTrust::Full : IcrcTrust::None);
     }
 
     void check_place(const conformance::Report& report) const {
@@ -276,14 +235,7 @@ void add_check(CLI::App& app, Context& context) {
         check);
     add_trace_arguments(*command, options->trace);
     add_place_option(*command, options->at);
-    command
-        ->add_option(
-            "--end", options->ends,
-            "The capture is merged from both ends, and this\ninterface (number or name) was at "
-            "the host with this\naddress; repeat it for each end")
-        ->type_name("INTERFACE=ADDRESS")
-        ->expected(1)
-        ->take_all();
+    add_ends_option(*command, options->ends);
     command->add_flag("--all", options->all,
                       "List all recoveries and deviations, not only the first 40");
     command->add_flag(

@@ -12,6 +12,7 @@
 #include "capture/time_order.hpp"
 #include "render/explain_text.hpp"
 #include "runlog/tail.hpp"
+#include "tools/rocecap/both_ends.hpp"
 #include "tools/rocecap/check_facts.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/interface_copies.hpp"
@@ -28,6 +29,7 @@ namespace {
 struct ExplainOptions {
     TraceArguments trace;
     std::string at;
+    std::vector<std::string> ends;
     bool json = false;
     bool why = false;
 };
@@ -67,7 +69,7 @@ class Explain {
         read();
         print_note(order_.text());
         print_note(copies_.text());
-        copies_.warn("--interface chooses one of the two");
+        copies_.warn("choose one with --interface, or name the host of each with --end");
         check_capture(files_, packets_, roce_, input_.left_out());
         explain::Explanation explanation = explainer_.explanation();
         if (!files_.is_run_dir && !explanation.other_runs.empty())
@@ -139,14 +141,24 @@ class Explain {
         while (const auto frame = input_.next_frame()) {
             order_.see(frame->time);
             const wire::Packet packet = input_.decode(*frame);
-            if (packets_++ == 0)
+            if (packets_++ == 0) {
                 context_.begin_ns = frame->time.count();
+                ends_ = BothEnds::of(files_.capture, *frame, options_.ends, options_.at,
+                                     options_.trace.interface);
+            }
             roce_ += packet.is_roce() ? 1 : 0;
+            if (ends_) {
+                if (const auto at = ends_->see(*frame, packet))
+                    explainer_.add(frame->number, frame->time.count(), packet, frame->bytes, *at);
+                continue;
+            }
             if (!copies_.take(*frame, packet))
                 continue;
             explainer_.add(frame->number, frame->time.count(), packet, frame->original_length,
                            frame->bytes);
         }
+        if (ends_)
+            ends_->check_capture();
         if (!is_placed_ && copies_.host())
             explainer_.captured_at(*copies_.host());
         context_.has_capture = input_.has_capture();
@@ -163,6 +175,7 @@ class Explain {
     std::uint64_t roce_ = 0;
     capture::TimeOrder order_;
     InterfaceCopies copies_;
+    std::optional<BothEnds> ends_;
     bool is_placed_ = false;
 };
 
@@ -184,6 +197,9 @@ that show it, and what to try next. 'certain': the data exclude all other known 
 other known cause fits as well; 'possible': another known cause fits, too. If no known cause fits,
 rocecap reports that the cause is unknown.
 
+A capture merged from both hosts' interfaces (mergecap -I none), with --end for each host, shows which
+packets the path between them lost, changed, delayed or duplicated: then that is certain.
+
 Run logs of both programs (written by rocetrace) give the most precise results. Without the
 responder's log, for example, the cause of a remote access error cannot be determined.
 
@@ -191,6 +207,7 @@ Examples:
   rocecap explain captures/runs/2026...
   rocecap explain run.pcapng --log server.jsonl --log client.jsonl
   rocecap explain captures/runs/2026... --why
+  rocecap explain both.pcapng --end 0=192.0.2.1 --end 1=192.0.2.2
   rocecap explain run.pcapng --at 192.0.2.1 --json | jq -r '.causes[].code'
 
 Exit status: 0 nothing failed, 1 something failed, 2 it cannot run, or the capture is damaged or
@@ -204,6 +221,7 @@ void add_explain(CLI::App& app, Context& context) {
         explain_footer, explain_run);
     add_trace_arguments(*command, options->trace);
     add_place_option(*command, options->at);
+    add_ends_option(*command, options->ends);
     command->add_flag("--why", options->why,
                       "Also print what each cause could have been, and the data against it");
     command->add_flag("--json", options->json, "Print one JSON object instead of text");

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "wire/icrc_hint.hpp"
-
 namespace conformance {
 namespace {
 
@@ -33,39 +31,46 @@ void Checker::begin(std::int64_t t_ns) {
     report_.end_ns = std::max(report_.end_ns, t_ns);
 }
 
-void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
-                  util::Bytes bytes) {
+Checker::Added Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns,
+                            const wire::Packet& packet, util::Bytes bytes, IcrcTrust trust) {
     begin(t_ns);
     const auto key = flow::StreamKey::of(packet);
-    ObservedPacket seen = observe(frame, t_ns, packet);
-    const bool damaged = wire::is_damaged(packet);
+    ObservedPacket seen = observe(frame, t_ns, packet, trust);
+    const bool damaged = is_damaged(packet, trust);
     if (key)
         count(side, *key, packet, damaged);
     if (side == LinkSide::Ingress) {
         if (!key)
-            return;
+            return {};
         const std::uint64_t number =
             tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size());
         if (seen.opcode == nullptr) {
-            passages_.entered(frame, bytes, std::nullopt);
+            passages_.entered(frame, t_ns, bytes, std::nullopt);
             ++report_.not_judged;
-            return;
+            return {.stream = number};
         }
         const std::size_t stream = stream_of(number, *key);
         passages_.entered(
-            frame, bytes,
+            frame, t_ns, bytes,
             FrameMatcher::Place{stream, streams_[stream].taken + streams_[stream].seen.size()});
         add(stream, side, seen);
-        return;
+        return {.stream = number};
     }
-    const auto origin = passages_.left(bytes);
+    const auto origin = passages_.left(t_ns, bytes);
+    Added added;
+    if (origin)
+        added = {.origin = origin->frame,
+                 .is_changed = origin->is_changed,
+                 .has_twin = origin->has_twin};
     ObservedPacket* const sent = origin ? sent_at(origin->place) : nullptr;
-    if (sent != nullptr)
+    if (sent != nullptr) {
         note_copy(*sent, frame);
+        sent->has_twin |= origin->has_twin;
+    }
     // The headers of a damaged packet are unreliable.
     if (damaged || seen.opcode == nullptr) {
         if (sent == nullptr)
-            return;
+            return added;
         ObservedPacket broken = *sent;
         broken.frame = frame;
         broken.t_ns = t_ns;
@@ -73,15 +78,19 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
         broken.fate = Fate::Passed;
         sent->fate = Fate::Corrupted;
         add(origin->place->stream, side, broken);
-        return;
+        return added;
     }
     if (sent != nullptr && origin->is_changed)
         sent->fate = Fate::Changed;
-    const std::size_t stream =
-        sent != nullptr && streams_[origin->place->stream].key == *key
-            ? origin->place->stream
-            : stream_of(tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size()), *key);
+    std::size_t stream = 0;
+    if (sent != nullptr && streams_[origin->place->stream].key == *key) {
+        stream = origin->place->stream;
+    } else {
+        added.stream = tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size());
+        stream = stream_of(added.stream, *key);
+    }
     add(stream, side, seen);
+    return added;
 }
 
 // Returns nullptr if the models have taken the packet.
@@ -169,7 +178,7 @@ void Checker::settle_fates(HalfStream& stream, std::uint64_t until) {
         if (seen.fate == Fate::Passed && seen.frame < until) {
             if (seen.copy == 0)
                 seen.fate = Fate::Lost;
-            else if (seen.copy > earliest_behind)
+            else if (seen.copy > earliest_behind && !seen.has_twin)
                 seen.fate = Fate::Reordered;
         }
         if (seen.copy != 0)

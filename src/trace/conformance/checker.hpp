@@ -142,13 +142,19 @@ class Checker {
     /// Call before the first packet: the capture at one point dropped none.
     void has_all_packets() { report_.completeness = Completeness::Known; }
 
-    /// Call in capture order. `bytes`: the whole frame. `frame`: from 1.
-    void add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
-             util::Bytes bytes);
+    struct Added {
+        std::uint64_t stream = 0;  ///< number from the tracker; 0: none, or that of `origin`
+        std::uint64_t origin = 0;  ///< of a frame that arrived: the one that was sent; 0: unknown
+        bool is_changed = false;   ///< since then
+        bool has_twin = false;     ///< FrameMatcher::Origin
+    };
+    /// Call in capture order. `bytes`: what identifies the frame at both ends. `frame`: from 1.
+    Added add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
+              util::Bytes bytes, IcrcTrust trust = IcrcTrust::Full);
     /// The same for a frame of a capture at one point. `stream`: from the tracker, to which the caller
     /// has added the packet.
     void add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                          std::uint64_t stream);
+                          std::uint64_t stream, IcrcTrust trust = IcrcTrust::Full);
 
     /// Finishes the tracker, too.
     Report finish();

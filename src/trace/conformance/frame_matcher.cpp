@@ -26,10 +26,13 @@ util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame) {
     return wire::Extent{bth.begin, end}.of(frame);
 }
 
-void FrameMatcher::entered(std::uint64_t frame, util::Bytes bytes,
+void FrameMatcher::entered(std::uint64_t frame, std::int64_t t_ns, util::Bytes bytes,
                            const std::optional<Place>& place) {
-    const Entered made{
-        .frame = frame, .digest = util::digest_of(bytes), .size = bytes.size(), .place = place};
+    const Entered made{.frame = frame,
+                       .t_ns = t_ns,
+                       .digest = util::digest_of(bytes),
+                       .size = bytes.size(),
+                       .place = place};
     entered_.push_back(made);
     const auto event = event_of(frame);
     if (event != LinkAction::Drop) {
@@ -44,28 +47,57 @@ void FrameMatcher::entered(std::uint64_t frame, util::Bytes bytes,
         forget_oldest();
 }
 
-std::optional<FrameMatcher::Origin> FrameMatcher::left(util::Bytes bytes) {
-    std::uint64_t frame = unchanged(util::digest_of(bytes));
+std::optional<FrameMatcher::Origin> FrameMatcher::left(std::int64_t t_ns, util::Bytes bytes) {
+    std::uint64_t frame = unchanged(util::digest_of(bytes), t_ns);
     const bool is_changed = frame == 0;
     if (is_changed)
         frame = changed(bytes.size());
     if (frame == 0)
         return std::nullopt;
-    const auto entered = std::ranges::lower_bound(entered_, frame, {}, &Entered::frame);
+    const Entered* entered = &entered_as(frame);
     leave(*entered);
+    const std::int64_t way_ns = std::max<std::int64_t>(t_ns - entered->t_ns, 1);
+    shortest_way_ns_ = shortest_way_ns_ == 0 ? way_ns : std::min(shortest_way_ns_, way_ns);
+    if (entered->place) {
+        std::uint64_t& newest = newest_left_[entered->place->stream];
+        newest = std::max(newest, frame);
+    }
     const auto equal = by_digest_.find(entered->digest);
-    if (equal != by_digest_.end() && !is_altered(event_of(frame)))
-        equal->second.last_left = std::max(equal->second.last_left, frame);
-    return Origin{entered->place, is_changed};
+    bool has_twin = false;
+    if (equal != by_digest_.end() && !is_altered(event_of(frame))) {
+        std::uint64_t& last_left = equal->second.last_left;
+        has_twin = last_left > frame;
+        last_left = std::max(last_left, frame);
+    }
+    return Origin{frame, entered->place, is_changed, has_twin};
 }
 
-// Returns the newest frame with these bytes that has not left, or else the newest one that has.
-std::uint64_t FrameMatcher::unchanged(std::uint64_t digest) const {
+const FrameMatcher::Entered& FrameMatcher::entered_as(std::uint64_t frame) const {
+    return *std::ranges::lower_bound(entered_, frame, {}, &Entered::frame);
+}
+
+// Returns the frame with these bytes that probably left: of those that have not, or else of those that
+// have, the newest.
+std::uint64_t FrameMatcher::unchanged(std::uint64_t digest, std::int64_t t_ns) const {
+    constexpr std::int64_t usual_ns = 1'000'000, factor = 8;
     const auto found = by_digest_.find(digest);
     if (found == by_digest_.end())
         return 0;
     const Equal& equal = found->second;
-    return equal.waiting.empty() ? equal.last_left : equal.waiting.back();
+    if (equal.waiting.size() < 2)
+        return equal.waiting.empty() ? equal.last_left : equal.waiting.back();
+    const auto is_on_its_way = [&](std::uint64_t frame) {
+        const Entered& one = entered_as(frame);
+        if (!one.place || t_ns - one.t_ns > usual_ns + factor * shortest_way_ns_)
+            return false;
+        const auto newest = newest_left_.find(one.place->stream);
+        return newest == newest_left_.end() || newest->second < frame;
+    };
+    std::uint64_t best = equal.waiting.back();
+    for (auto one = equal.waiting.rbegin(); one != equal.waiting.rend() && is_on_its_way(*one);
+         ++one)
+        best = *one;
+    return best;
 }
 
 // Returns the newest frame of this size that has not left, preferably one that the log lists as

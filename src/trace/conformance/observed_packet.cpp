@@ -3,6 +3,7 @@
 #include <array>
 
 #include "util/digest.hpp"
+#include "wire/icrc_hint.hpp"
 
 namespace conformance {
 namespace {
@@ -40,12 +41,19 @@ std::string_view name(Fate fate) {
     return names[static_cast<std::size_t>(fate)];
 }
 
-ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
+bool is_damaged(const wire::Packet& packet, IcrcTrust trust) {
+    return trust == IcrcTrust::Full ? wire::is_damaged(packet) : packet.malformed.has_value();
+}
+
+ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                       IcrcTrust trust) {
     ObservedPacket seen;
     if (!packet.bth || packet.opcode == nullptr ||
         packet.opcode->transport() != wire::Transport::Rc)
         return seen;
     static_cast<flow::Seen&>(seen) = flow::Seen::of(frame, t_ns, packet);
+    seen.has_wrong_icrc = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad;
+    seen.is_damaged = is_damaged(packet, trust);
     if (packet.atomic_ack_eth)
         seen.value = packet.atomic_ack_eth->origremdt;
     util::Digest digest = form_of(packet);

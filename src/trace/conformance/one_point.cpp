@@ -1,6 +1,5 @@
 // A capture at one point: the models take each packet as it comes.
 #include "trace/conformance/checker.hpp"
-#include "wire/icrc_hint.hpp"
 
 namespace conformance {
 namespace {
@@ -12,7 +11,7 @@ constexpr std::size_t most_backlogs = 65'536;  // of all directions
 }  // namespace
 
 void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                               std::uint64_t number) {
+                               std::uint64_t number, IcrcTrust trust) {
     // Of frames that are not in order of time, the order of the packets is unknown, as of missing ones.
     if (t_ns < report_.end_ns)
         packets_may_be_missing();
@@ -21,8 +20,8 @@ void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wir
     const auto key = flow::StreamKey::of(packet);
     if (!key)
         return;
-    ObservedPacket seen = observe(frame, t_ns, packet);
-    const bool damaged = wire::is_damaged(packet);
+    ObservedPacket seen = observe(frame, t_ns, packet, trust);
+    const bool damaged = is_damaged(packet, trust);
     for (const auto side : {LinkSide::Ingress, LinkSide::Egress})
         count(side, *key, packet, damaged);
     if (seen.opcode == nullptr) {

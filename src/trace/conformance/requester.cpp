@@ -56,17 +56,11 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
     const std::uint32_t psns = request.psn_count(facts_.path_mtu);
     sent_.push_back({.place = place,
                      .psns = psns,
-                     .rkey = request.rkey,
-                     .dmalen = request.dmalen,
-                     .va = request.va,
-                     .form = request.form,
-                     .digest = request.digest,
-                     .frame = request.frame,
                      .last_ns = request.t_ns,
                      .is_read = request.is(wire::Operation::RdmaReadRequest),
                      .wants_data = request.wants_data(),
-                     .is_cut = request.is_cut,
                      .ip_id = request.ip_id});
+    sent_.back().learn(request);
     next_ = cursor_ = place + psns;
     sequence_.move_to(next_);
     constexpr std::size_t often = 64;  // requests

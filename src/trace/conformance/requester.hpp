@@ -71,7 +71,20 @@ class Requester {
         bool is_read = false;
         bool wants_data = false;
         bool is_cut = false;
+        bool has_wrong_icrc = false;
         std::uint16_t ip_id = 0;  // of the newest copy
+
+        /// Takes over what a retransmission must keep.
+        void learn(const ObservedPacket& request) {
+            rkey = request.rkey;
+            dmalen = request.dmalen;
+            va = request.va;
+            form = request.form;
+            digest = request.digest;
+            frame = request.frame;
+            is_cut = request.is_cut;
+            has_wrong_icrc = request.has_wrong_icrc;
+        }
     };
     struct Asked {  // a response that demands go-back-N
         ExtendedPsn place = 0;

@@ -80,8 +80,14 @@ GoBack Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, R
         return take(rnr_, GoBack::RnrNak);
     }
     const auto waited = [&](const Asked& asked) { return request.t_ns - asked.response.t_ns; };
-    // The requester may have gone back before the newer NAK arrived.
-    if (earlier_nak_ && earlier_nak_->place == place && nak_ && waited(*nak_) < lag_ns) {
+    // The requester may have gone back before the newer NAK arrived, and left out what had been
+    // acknowledged until then.
+    const auto fits_earlier = [&] {
+        return place == earlier_nak_->place ||
+               (place > earlier_nak_->place && place <= nak_->place &&
+                place <= acknowledged_at(nak_->response.t_ns - 1));
+    };
+    if (earlier_nak_ && nak_ && waited(*nak_) < lag_ns && fits_earlier()) {
         nak_->may_be_late = true;
         return take(earlier_nak_, GoBack::Nak);
     }
@@ -180,11 +186,17 @@ GoBack Requester::without_asking(const ObservedPacket& request, ExtendedPsn plac
 
 // If a READ is retransmitted for the rest of its response, address and length continue there.
 void Requester::compare(const ObservedPacket& request, ExtendedPsn place) {
-    const Sent* original = holder_of(place);
+    Sent* original = holder_of(place);
     if (original == nullptr)
         return;
     const bool is_read = request.is(wire::Operation::RdmaReadRequest);
     const auto skipped = static_cast<std::uint64_t>(place - original->place);
+    // Only one of them has a wrong ICRC: the path changed it.
+    if (original->has_wrong_icrc != request.has_wrong_icrc) {
+        if (original->has_wrong_icrc && skipped == 0)
+            original->learn(request);
+        return;
+    }
     if (is_read && original->is_read && skipped != 0) {
         const std::uint64_t bytes = skipped * facts_.path_mtu;
         if (request.va == original->va + bytes && request.rkey == original->rkey &&

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "trace/explain/direction.hpp"
+#include "trace/explain/passages.hpp"
 
 namespace explain {
 
@@ -61,7 +62,16 @@ struct Episode {
     std::uint32_t data_came = 0, data_asked = 0;
     /// A second response acknowledges requests that the retransmission repeats.
     bool has_second_answer = false;
+    /// Both ends were captured: `why` is no guess.
+    bool is_known = false;
+    /// Then the frame of the request or response that did not arrive; 0: all arrived.
+    std::uint64_t lost = 0;
+    std::int64_t answer_arrived_ns = 0;  ///< if both ends were captured; 0: unknown
 
+    /// When the requester had `answer`, as far as is known.
+    std::int64_t answered_ns() const {
+        return answer_arrived_ns != 0 ? answer_arrived_ns : answer->t_ns;
+    }
     void add_copy(bool requires_response) {
         ++packets;
         asking += requires_response ? 1 : 0;
@@ -152,13 +162,16 @@ class Walk {
     /// those that forget() does not hold.
     void go_on(const Direction& direction);
 
-    /// Calls `hold` for each packet that the walk refers to. Forgets requests up to this frame, and
-    /// all but `most` episodes.
-    void forget(std::uint64_t frame, std::size_t most,
+    struct Share {
+        std::uint64_t frame = 0;   ///< requests up to it are forgotten
+        std::size_t episodes = 0;  ///< that are kept
+    };
+    /// Calls `hold` for each packet that the walk refers to. `passages`: nullptr: not of both ends.
+    void forget(const Share& share, const Direction& direction, const Passages* passages,
                 const std::function<void(const Seen*)>& hold);
 
     /// Call once, after the last packet.
-    Course finish(const Direction& direction);
+    Course finish(const Direction& direction, const Passages* passages);
 
   private:
     struct Sent {
@@ -209,6 +222,8 @@ class Walk {
     std::optional<bool> was_first_copy_answered(const Episode& episode) const;
     void find_late_doubles();
     void find_silence(const Direction& direction);
+    // course_both_ends.cpp
+    static void know(Episode& episode, const Direction& direction, const Passages* passages);
 
     // Maximum delay of a packet that was overtaken on the path.
     static constexpr std::int64_t overtaken_ns = 10'000'000;

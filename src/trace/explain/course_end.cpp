@@ -29,12 +29,15 @@ void Damaged::add(const Damaged& other) {
     hints.insert(other.hints.begin(), other.hints.end());
 }
 
-void Walk::forget(std::uint64_t frame, std::size_t most,
+void Walk::forget(const Share& share, const Direction& direction, const Passages* passages,
                   const std::function<void(const Seen*)>& hold) {
+    const std::uint64_t frame = share.frame;
     learn_acknowledgements();
     for (Episode& episode : course_.episodes)
-        if (episode.again->frame <= frame)
+        if (episode.again->frame <= frame) {
             settle(episode);
+            know(episode, direction, passages);
+        }
     std::erase_if(data_, [&](const auto& one) { return one.second <= frame; });
     std::erase_if(sent_, [&](const auto& one) { return one.second.last->frame <= frame; });
     for (const auto& [psn, sent] : sent_)
@@ -42,7 +45,7 @@ void Walk::forget(std::uint64_t frame, std::size_t most,
             hold(seen);
     if (gaps_.size() > newest_gaps)
         gaps_.erase(gaps_.begin(), gaps_.end() - std::ptrdiff_t{newest_gaps});
-    limit_episodes(most);
+    limit_episodes(share.episodes);
     for (const Gap& gap : gaps_)
         hold(gap.behind);
     for (const Episode& episode : course_.episodes)
@@ -139,12 +142,14 @@ std::optional<bool> Walk::was_first_copy_answered(const Episode& episode) const 
     return std::nullopt;
 }
 
-Course Walk::finish(const Direction& direction) {
+Course Walk::finish(const Direction& direction, const Passages* passages) {
     course_.are_copies_answered = asked_again_ > 0 && acks_ >= asked_ + (asked_again_ + 1) / 2;
     learn_acknowledgements();
     for (Episode& episode : course_.episodes)
         settle(episode);
     find_late_doubles();
+    for (Episode& episode : course_.episodes)
+        know(episode, direction, passages);
     find_silence(direction);
     return std::move(course_);
 }

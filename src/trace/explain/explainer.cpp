@@ -23,6 +23,8 @@
 namespace explain {
 namespace {
 
+using conformance::IcrcTrust;
+
 constexpr std::size_t most_signs = 5;
 
 // Collects signs of a failure, whether or not it is explained.
@@ -195,15 +197,65 @@ bool comes_first(const Cause& a, const Cause& b) {
 void Explainer::check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                       std::uint64_t stream) {
     const auto key = flow::StreamKey::of(packet);
-    if (!packet.icrc || packet.icrc->status != wire::IcrcStatus::Bad || (key && key->dst == place_))
-        return checker_.add_at_one_point(frame, t_ns, packet, stream);
-    wire::Packet judged = packet;
-    judged.icrc->status = wire::IcrcStatus::Unchecked;
-    checker_.add_at_one_point(frame, t_ns, judged, stream);
+    checker_.add_at_one_point(frame, t_ns, packet, stream,
+                              key && key->dst == place_ ? IcrcTrust::Full : IcrcTrust::None);
+}
+
+void Explainer::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                    util::Bytes bytes, const conformance::Passing& at) {
+    has_capture_ = true;
+    period_.add(t_ns);
+    if (!passages_)
+        passages_.emplace();
+    const auto key = flow::StreamKey::of(packet);
+    if (at.host)
+        passages_->captured(*at.host, t_ns);
+    else
+        passages_->captured_at_all(t_ns);
+    if (!key) {
+        if (at.side == conformance::LinkSide::Ingress)
+            traffic_.add(frame, t_ns, packet, 0, bytes);
+        return;
+    }
+    const auto added = checker_.add(frame, at.side, t_ns, packet, at.identity, at.trust);
+    if (at.side == conformance::LinkSide::Egress) {
+        arrive(frame, t_ns, packet, bytes, at, added);
+    } else {
+        passages_->sent(Seen::of(frame, t_ns, packet), added.stream, key->dst);
+        traffic_.add(frame, t_ns, packet, added.stream, bytes);
+    }
+    if (traffic_.kept() >= next_)
+        forget();
+}
+
+void Explainer::arrive(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                       util::Bytes bytes, const conformance::Passing& at,
+                       conformance::Checker::Added added) {
+    const bool is_damaged = conformance::is_damaged(packet, at.trust);
+    if (added.origin != 0) {
+        const std::uint64_t stream = passages_->arrived({.sent = added.origin,
+                                                         .arrival = frame,
+                                                         .t_ns = t_ns,
+                                                         .is_damaged = is_damaged,
+                                                         .is_changed = added.is_changed,
+                                                         .has_twin = added.has_twin});
+        if (is_damaged && stream != 0)
+            traffic_.add(frame, t_ns, packet, stream, bytes);
+        return;
+    }
+    // The sender's capture does not have it.
+    const flow::StreamKey key = *flow::StreamKey::of(packet);
+    if (added.stream == 0)
+        added.stream = tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size());
+    passages_->sent(Seen::of(frame, t_ns, packet), added.stream, key.dst);
+    passages_->arrived({.sent = frame, .arrival = frame, .t_ns = t_ns, .is_damaged = is_damaged});
+    traffic_.add(frame, t_ns, packet, added.stream, bytes);
 }
 
 void Explainer::forget() {
     traffic_.settle(tracker_);
+    if (passages_)
+        passages_->settle(false);
     const std::size_t each = most_ / traffic_.streams().size();
     const Traffic::Share share{.first = std::clamp<std::size_t>(each / 8, 2, 32),
                                .newest = std::max<std::size_t>(each / 4, 2),
@@ -222,16 +274,20 @@ void Explainer::forget() {
         const auto window = std::min(share.newest, packets.size());
         Walk& walk = walks_[direction.stream->number];
         walk.go_on(direction);
-        walk.forget(std::prev(packets.end(), static_cast<std::ptrdiff_t>(window))->frame, episodes,
-                    hold);
+        const auto newest = std::prev(packets.end(), static_cast<std::ptrdiff_t>(window));
+        walk.forget({.frame = newest->frame, .episodes = episodes}, direction, passages(), hold);
     }
     traffic_.forget(held, share);
+    if (passages_)
+        passages_->forget(traffic_.frames());
     next_ = std::max(most_, 2 * traffic_.kept());
 }
 
 Explanation Explainer::explanation() {
     tracker_.finish();
     traffic_.settle(tracker_);
+    if (passages_)
+        passages_->settle(true);
     const Directions directions = directions_of(traffic_, logs_);
     Explanation out;
     const Offsets offsets = clock_offsets(directions);
@@ -240,7 +296,8 @@ Explanation Explainer::explanation() {
     for (const auto& [role, offset] : offsets)
         logs_.shift(role, offset);
     const Progress progress(logs_);
-    const Whole whole{traffic_, logs_, link_, directions, progress, has_capture_, place_};
+    const Whole whole{traffic_, logs_,        link_,  directions,
+                      progress, has_capture_, place_, passages()};
     std::vector<Course> courses;
     courses.reserve(directions.size());
     for (const Direction& direction : directions) {
@@ -249,7 +306,7 @@ Explanation Explainer::explanation() {
             begun != walks_.end())
             walk = std::move(begun->second);
         walk.go_on(direction);
-        courses.push_back(walk.finish(direction));
+        courses.push_back(walk.finish(direction, passages()));
     }
 
     out.packets = traffic_.packets();
@@ -284,7 +341,8 @@ Explanation Explainer::explanation() {
     explain_congestion(whole, causes);
     explain_one_path(whole, causes);
     if (has_capture_) {
-        checker_.captured_at({place_});
+        if (!passages_)
+            checker_.captured_at({place_});
         explain_deviations(whole, checker_.finish(), out.has_failed, causes);
     }
     explain_cut(whole, causes);

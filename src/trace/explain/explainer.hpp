@@ -11,6 +11,7 @@
 #include "trace/explain/course.hpp"
 #include "trace/explain/link_record.hpp"
 #include "trace/explain/logs.hpp"
+#include "trace/explain/passages.hpp"
 #include "trace/explain/traffic.hpp"
 
 namespace explain {
@@ -52,13 +53,20 @@ class Explainer {
         if (traffic_.kept() >= next_)
             forget();
     }
+    /// The same for a frame of a capture at both ends of the path. One that is not RoCE counts as sent.
+    void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet, util::Bytes bytes,
+             const conformance::Passing& at);
 
     Explanation explanation();
 
   private:
     void check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                std::uint64_t stream);
+    void arrive(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                util::Bytes bytes, const conformance::Passing& at,
+                conformance::Checker::Added added);
     void forget();
+    const Passages* passages() const { return passages_ ? &*passages_ : nullptr; }
 
     Logs logs_;
     LinkRecord link_;
@@ -66,6 +74,7 @@ class Explainer {
     Traffic traffic_;
     conformance::Checker checker_{tracker_};
     std::optional<flow::Host> place_;
+    std::optional<Passages> passages_;  // of a capture at both ends
     bool has_capture_ = false;
     Period period_;                                  // of the packets
     std::unordered_map<std::uint64_t, Walk> walks_;  // by the number of the requests' stream

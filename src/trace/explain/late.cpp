@@ -29,7 +29,7 @@ std::int64_t slowest_response(const Course& course) {
     std::int64_t slowest = std::max(course.slowest_ns, course.fastest_ns);
     for (const Episode& episode : course.episodes)
         if (episode.why == Why::AnswerLate && episode.answer != nullptr)
-            slowest = std::max(slowest, episode.answer->t_ns - episode.first->t_ns);
+            slowest = std::max(slowest, episode.answered_ns() - episode.first->t_ns);
     return slowest;
 }
 
@@ -146,7 +146,7 @@ class Lateness {
             std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
                 return timeout_ && episode.why == Why::AnswerLate &&
                        episode.cost_ns >= (*timeout_ + 1) / 2 &&
-                       episode.answer->t_ns - episode.first->t_ns < *timeout_ - *timeout_ / 8;
+                       episode.answered_ns() - episode.first->t_ns < *timeout_ - *timeout_ / 8;
             }));
     }
 
@@ -199,7 +199,7 @@ class Lateness {
         constexpr std::size_t least = 3;
         const bool is_end_known = direction_.requester != nullptr && !has_failed();
         const Episode* first = course_.first(Why::AnswerLost);
-        if (first == nullptr || is_end_known || case_.is_captured_at_requester() || late_ != 0 ||
+        if (first == nullptr || is_end_known || case_.shows_what_requester_got() || late_ != 0 ||
             answered_ < least || course_.count(Why::AnswerLost) != answered_ ||
             course_.newest->frame > first->again->frame)
             return false;
@@ -214,7 +214,7 @@ class Lateness {
         constexpr std::int64_t least_ns = 50'000'000, busy_ns = 5'000'000;
         const auto completion = fastest_completion();
         return timeout_ && *timeout_ >= least_ns && completion && answered_ > 0 && late_ == 0 &&
-               !case_.is_captured_at_requester() && *completion > *timeout_ &&
+               !case_.shows_what_requester_got() && *completion > *timeout_ &&
                *completion <= *timeout_ + *timeout_ / 8 + busy_ns;
     }
 
@@ -238,7 +238,7 @@ class Lateness {
     // A request that was sent again so late that its requester has sent it meanwhile. nullptr: none.
     const Episode* with_missing_copies() const {
         constexpr std::int64_t pause_ns = 250'000'000;  // of a busy host
-        if (!timeout_ || case_.is_captured_at_requester())
+        if (!timeout_ || case_.shows_what_requester_got())
             return nullptr;
         const auto found = std::ranges::find_if(course_.episodes, [&](const Episode& episode) {
             return (episode.why == Why::AnswerLost || episode.why == Why::DataLost) &&
@@ -262,7 +262,7 @@ class Lateness {
 
     void needless() {
         const bool is_answered = answered_ + data_ > 0;
-        const bool is_host = is_answered && case_.is_captured_at_requester();
+        const bool is_host = is_answered && case_.shows_what_requester_got();
         Cause cause = case_.cause(
             Code::NeedlessRetransmissions, is_answered ? Certainty::Possible : Certainty::Likely,
             fmt::format("requests were retransmitted {}, and nothing shows that they or their "

@@ -27,6 +27,7 @@ class Recovery {
 
     void explain() {
         const bool is_damaged = explain_damage(case_, causes_);
+        explain_both_ends(case_, causes_);
         if (direction_.is_datagram())
             return;
         if (!direction_.is_reliable()) {
@@ -39,16 +40,16 @@ class Recovery {
         const std::size_t missing = count_losses(Why::LostBefore);
         const bool is_disorder = overtaken_requests > 0 && missing <= overtaken_requests;
         if (!is_disorder)
-            is_late_ =
-                explain_late(case_, late_reads(),
-                             missing + count_losses(Why::LostBehind) + count_losses(Why::DataLost),
-                             causes_) ||
-                are_responses_late();
+            is_late_ = explain_late(case_, late_reads(),
+                                    missing + count_losses(Why::LostBehind) +
+                                        count_losses(Why::DataLost) + known_losses(),
+                                    causes_) ||
+                       are_responses_late();
         if (!is_damaged && !has(Code::PeerNotReady) && !has(Code::WrongPsn) &&
             !has(Code::LargePacketsLost)) {
             loss(is_disorder ? 0 : count_losses(Why::LostBefore) + count_losses(Why::LostBehind),
                  count_losses(Why::DataLost));
-            if (!is_disorder)
+            if (!is_disorder && case_.whole.passages == nullptr)
                 explain_lost_first_copies(case_, causes_);
         }
         if (overtaken > 0)
@@ -90,8 +91,10 @@ class Recovery {
 
     // Of a possible loss: returns whether one end is shown to have sent a packet, and the other one to
     // miss it: by a missing PSN, or because the receiver asks for the packet again. A late requester
-    // asks again for responses that its host has.
+    // asks again for responses that its host has. See explain_both_ends() for what is known.
     bool shows_loss(const Episode& episode) const {
+        if (episode.is_known)
+            return false;
         switch (episode.why) {
             case Why::LostBefore:
                 return episode.first->psn != episode.again->psn;
@@ -112,7 +115,7 @@ class Recovery {
         constexpr std::int64_t longest_pause_ns = 250'000'000;  // of a host that sends a message
         const auto timeout = ack_timeout_of(direction_);
         const std::int64_t least = (timeout.value_or(0) + 1) / 2;
-        if (is_late_)
+        if (is_late_ || episode.is_known)
             return false;
         switch (episode.why) {
             case Why::LostBefore:  // a request behind it may be the one that was lost
@@ -129,7 +132,7 @@ class Recovery {
     bool are_responses_late() const {
         const auto unknown = std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
             return (episode.why == Why::LostBefore || episode.why == Why::LostBehind) &&
-                   !shows_loss(episode);
+                   !episode.is_known && !shows_loss(episode);
         });
         return course_.count(Why::AnswerLate) > static_cast<std::size_t>(unknown);
     }
@@ -158,7 +161,14 @@ class Recovery {
             return episode.why == why && (shows_loss(episode) || suggests_loss(episode));
         });
         return static_cast<std::size_t>(known) +
-               (is_late_ ? 0 : course_.forgotten[static_cast<std::size_t>(why)].count);
+               (is_late_ || case_.whole.passages != nullptr
+                    ? 0
+                    : course_.forgotten[static_cast<std::size_t>(why)].count);
+    }
+
+    std::size_t known_losses() const {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            course_.episodes, [](const Episode& episode) { return episode.lost != 0; }));
     }
 
     // READs and atomics that were requested again although the capture has their responses: these, or
@@ -168,7 +178,7 @@ class Recovery {
         return static_cast<std::size_t>(
             std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
                 return episode.why == Why::DataLost && episode.cost_ns >= least &&
-                       !shows_loss(episode) && episode.had_data;
+                       !episode.is_known && !shows_loss(episode) && episode.had_data;
             }));
     }
 
@@ -190,39 +200,36 @@ class Recovery {
         // The path delivered all packets that the capture at the responder has.
         const bool is_host = case_.is_captured_at_responder() &&
                              count_losses(Why::LostBehind) == requests + responses;
-        Cause& cause =
-            is_host ? add(Code::Loss, Certainty::Possible,
-                          fmt::format("{} retransmitted{}, although the first copy had arrived at "
-                                      "the responder's host: it dropped it, or it was late to "
-                                      "process it.",
-                                      packets(course_.repeats, "was", "were"),
-                                      pattern_of(course_.spacing)),
-                          cost)
-                    : add(Code::Loss, Certainty::Likely,
-                          fmt::format("{}{}, and {} retransmitted.", losses(requests, responses),
-                                      pattern_of(course_.spacing),
-                                      packets(course_.repeats, "was", "were")),
-                          cost);
-        if (is_host)
-            cause.try_this =
-                "Look at the responder's host for packets that it drops (ethtool -S, "
-                "nstat: UdpRcvbufErrors) and for a busy CPU.";
-        cause.is_fatal = case_.has_given_up() && !case_.is_end_explained(causes_);
-        for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost}) {
+        const Episode* example = nullptr;
+        for (const Why why : {Why::DataLost, Why::LostBehind, Why::LostBefore}) {
             const auto found = std::ranges::find_if(course_.episodes, [&](const Episode& episode) {
                 return episode.why == why && (shows_loss(episode) || suggests_loss(episode));
             });
-            if (found == course_.episodes.end())
-                continue;
-            add_episode(case_, cause, *found);
-            break;
+            example = found == course_.episodes.end() ? example : &*found;
         }
+        if (is_host) {
+            Cause cause = dropped_by_host(case_, example, cost);
+            cause.is_fatal = case_.has_given_up() && !case_.is_end_explained(causes_);
+            causes_.push_back(std::move(cause));
+            return;
+        }
+        Cause& cause =
+            add(Code::Loss, Certainty::Likely,
+                fmt::format("{}{}, and {} retransmitted.", losses(requests, responses),
+                            pattern_of(course_.spacing), packets(course_.repeats, "was", "were")),
+                cost);
+        cause.is_fatal = case_.has_given_up() && !case_.is_end_explained(causes_);
+        if (example != nullptr)
+            add_episode(case_, cause, *example);
     }
 
     void reordering(std::uint64_t count) {
-        Cause& cause = add(Code::Reordering, Certainty::Likely,
-                           fmt::format("packets arrived out of order {}.", times(count)),
-                           course_.cost_of(Why::Reordered));
+        Cause& cause =
+            add(Code::Reordering,
+                case_.whole.passages != nullptr && direction_.is_reliable() ? Certainty::Certain
+                                                                            : Certainty::Likely,
+                fmt::format("packets arrived out of order {}.", times(count)),
+                course_.cost_of(Why::Reordered));
         const auto episode = std::ranges::find_if(course_.episodes, [&](const Episode& one) {
             return one.why == Why::Reordered || came_late(one);
         });
@@ -282,6 +289,21 @@ class Recovery {
 };
 
 }  // namespace
+
+Cause dropped_by_host(const Case& one, const Episode* example, std::int64_t cost_ns) {
+    Cause cause = one.cause(
+        Code::Loss, Certainty::Possible,
+        fmt::format("{} retransmitted{}, although the first copy had arrived at the responder's "
+                    "host: it dropped it, or it was late to process it.",
+                    packets(one.course.repeats, "was", "were"), pattern_of(one.course.spacing)));
+    cause.cost_ns = cost_ns;
+    cause.try_this =
+        "Look at the responder's host for packets that it drops (ethtool -S, nstat: "
+        "UdpRcvbufErrors) and for a busy CPU.";
+    if (example != nullptr)
+        add_episode(one, cause, *example);
+    return cause;
+}
 
 void explain_recovery(const Case& one, Causes& causes) {
     Recovery(one, causes).explain();

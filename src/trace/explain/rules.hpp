@@ -14,6 +14,7 @@
 #include "trace/explain/direction.hpp"
 #include "trace/explain/link_record.hpp"
 #include "trace/explain/logs.hpp"
+#include "trace/explain/passages.hpp"
 #include "trace/explain/rejection.hpp"
 #include "trace/explain/traffic.hpp"
 
@@ -51,6 +52,8 @@ struct Whole {
     bool has_capture = false;
     /// The host where the capture was made; nullopt: unknown.
     std::optional<flow::Host> place;
+    /// Of a capture at both ends; otherwise nullptr.
+    const Passages* passages = nullptr;
 
     /// Where a cause of this queue pair is: at its direction, so that the cause is listed with the others of
     /// it, or at the queue pair itself.
@@ -67,6 +70,10 @@ struct Case {
     }
     bool is_captured_at_requester() const {
         return direction.stream != nullptr && whole.place == direction.stream->key.src;
+    }
+    /// Whether a response in the capture arrived at the requester, if nothing says that it was lost.
+    bool shows_what_requester_got() const {
+        return is_captured_at_requester() || whole.passages != nullptr;
     }
     /// Returns whether `earlier`, from the responder's log, is before `later`, from the capture.
     /// False if the clocks may differ by more than the interval.
@@ -160,6 +167,14 @@ bool explain_damage(const Case& one, Causes& causes);
 /// Requests whose first copies were lost before the capture, according to the times of the requester's
 /// log. Part of explain_recovery().
 void explain_lost_first_copies(const Case& one, Causes& causes);
+/// What a capture at both ends shows of the path. Part of explain_recovery().
+void explain_both_ends(const Case& one, Causes& causes);
+/// The same of a request that was sent until the end. Part of explain_silence(). Returns true if it
+/// added a cause.
+bool explain_end_at_both_ends(const Case& one, Causes& causes);
+/// Requests that arrived at the responder's host were retransmitted, and no response shows that it took
+/// them. `example`: may be nullptr.
+Cause dropped_by_host(const Case& one, const Episode* example, std::int64_t cost_ns);
 /// Packets lost, late, duplicated or corrupted on the path.
 void explain_recovery(const Case& one, Causes& causes);
 /// Requests that were retransmitted although nothing shows a loss. Part of explain_recovery(). `data`:

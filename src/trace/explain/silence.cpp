@@ -47,6 +47,8 @@ class Silence {
         }
         if (is_known_beforehand())
             return;  // see explain_set_up()
+        if (explain_end_at_both_ends(case_, causes_))
+            return;
         if (only_ends_arrive())
             large_packets_lost();
         else if (ignored != nullptr)
@@ -159,9 +161,29 @@ class Silence {
         return causes_.back();
     }
 
+    // Whether a response to the request arrived at the requester's host; nullopt: unknown.
+    std::optional<bool> has_heard_of(const Seen& request) const {
+        if (case_.is_captured_at_requester())
+            return true;
+        std::optional<bool> heard;
+        if (case_.whole.passages == nullptr)
+            return heard;
+        for (const Seen* response : direction_.responses) {
+            if (response->frame < request.frame || !response->acknowledges(request.psn))
+                continue;
+            const auto fate = case_.whole.passages->fate_of(response->frame);
+            if (fate == Passage::Fate::Arrived || fate == Passage::Fate::Overtaken)
+                return true;
+            if (fate == Passage::Fate::Lost)
+                heard = false;
+        }
+        return heard;
+    }
+
     void answers_lost(const Seen& request) {
         const auto last = std::ranges::find(direction_.requests.rbegin(),
                                             direction_.requests.rend(), request.psn, &Seen::psn);
+        const std::optional<bool> was_heard = has_heard_of(request);
         const char* until = error_ != nullptr ? "until it gave up" : "again and again";
         Cause& cause =
             is_impatient()
@@ -170,7 +192,12 @@ class Silence {
                                   "could reach it: {}, and retry_cnt {} gives it {} in all.",
                                   until, timeout_text(direction_), *direction_.requester->retry_cnt,
                                   exact(*all_retries_of(direction_))))
-            : case_.is_captured_at_requester()
+            : was_heard == false
+                ? add(Code::AcksLost, Certainty::Certain,
+                      fmt::format("{} acknowledged a request, the requester retransmitted it {}, "
+                                  "and none of the responses arrived at {}.",
+                                  direction_.to, until, direction_.from))
+            : was_heard == true
                 ? add(Code::AcksLost, Certainty::Possible,
                       fmt::format("the responses to a request arrived at the requester's host, and "
                                   "the requester retransmitted it {}: its device ignores them.",

@@ -88,6 +88,10 @@ std::int64_t wait_of(std::uint64_t rnr_code) {
 void add_episode(const Case& one, Cause& cause, const Episode& episode) {
     if (episode.first != nullptr)
         cause.add(evidence(*episode.first));
+    add_retransmission(one, cause, episode);
+}
+
+void add_retransmission(const Case& one, Cause& cause, const Episode& episode) {
     if (episode.answer != nullptr)
         cause.add(evidence(*episode.answer));
     cause.add(again(one.direction, episode));

@@ -28,6 +28,8 @@ std::int64_t wait_of(std::uint64_t rnr_code);
 /// Adds the packets of an episode. If a timer may have sent the second copy: with the time since the
 /// first one, and the timeout.
 void add_episode(const Case& one, Cause& cause, const Episode& episode);
+/// The same without the first copy.
+void add_retransmission(const Case& one, Cause& cause, const Episode& episode);
 
 /// How long the requester sent nothing, although the last response asks for a request: until the end
 /// of its log, or without that, of the capture. nullopt: it may still have sent one, or has none.

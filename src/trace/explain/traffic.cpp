@@ -136,6 +136,14 @@ void Traffic::forget(const std::unordered_set<const Seen*>& held, const Share& s
     }
 }
 
+std::unordered_set<std::uint64_t> Traffic::frames() const {
+    std::unordered_set<std::uint64_t> all;
+    for (const KeptStream& stream : streams_)
+        for (const Seen& seen : stream.packets)
+            all.insert(seen.frame);
+    return all;
+}
+
 bool takes_receive(const Seen& request) {
     return (request.is(wire::Operation::Send) || request.opcode->has(wire::header::immdt)) &&
            request.opcode->ends_message();

@@ -111,6 +111,8 @@ class Traffic {
     void forget(const std::unordered_set<const Seen*>& held, const Share& share);
     /// Number of packets that are not forgotten.
     std::size_t kept() const { return kept_; }
+    /// Their frames.
+    std::unordered_set<std::uint64_t> frames() const;
 
     const std::vector<KeptStream>& streams() const { return streams_; }
     const std::vector<CmSeen>& cm() const { return cm_; }

@@ -80,6 +80,23 @@ TEST_F(Recoveries, that_begin_with_the_earlier_of_two_naks) {
     expect("reordered: NAK, as specified");
 }
 
+// The same, and an ACK came between the two NAKs.
+TEST_F(Recoveries, that_begin_with_the_earlier_of_two_naks_leave_out_what_was_acknowledged) {
+    trace_.hold(send_one(0));
+    trace_.hold(send_one(1));
+    trace_.pass(send_one(2));
+    trace_.release();
+    trace_.pass(send_one(3));
+    trace_.pass(nak(0, 0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(nak(2, 2));
+    for (std::uint32_t psn = 1; psn < 4; ++psn) {
+        trace_.pass(send_one(psn));
+        trace_.pass(acknowledge(psn, psn + 1));
+    }
+    EXPECT_EQ(codes(trace_.report()), "");
+}
+
 // The ACK arrives when the retransmission has left.
 TEST_F(Recoveries, that_cross_a_late_ack_have_a_cause) {
     trace_.pass(send_one(0));

@@ -27,6 +27,12 @@ class OnePointCapture {
         frame.back() ^= std::byte{0x01};
         add(frame, 5'000);
     }
+    /// The payload was changed on the way. `trust`: whether the wrong ICRC shows that.
+    void change(const wire::Packet& packet, conformance::IcrcTrust trust) {
+        auto frame = wire::encode(packet);
+        frame[frame.size() - 5] ^= std::byte{0x01};
+        add(frame, 5'000, trust);
+    }
     void wait(std::int64_t ns) { now_ += ns; }
     /// Call before the first packet.
     void has_all_packets() { checker_.has_all_packets(); }
@@ -59,11 +65,12 @@ class OnePointCapture {
         const auto& one = report_.connections.front();
         return one.forward.requests != 0 ? one.backward : one.forward;
     }
-    void add(const std::vector<std::byte>& frame, std::int64_t after_ns) {
+    void add(const std::vector<std::byte>& frame, std::int64_t after_ns,
+             conformance::IcrcTrust trust = conformance::IcrcTrust::Full) {
         now_ += after_ns;
         const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
         const auto number = tracker_.add(std::chrono::nanoseconds(now_), packet, frame.size());
-        checker_.add_at_one_point(++frames_, now_, packet, number);
+        checker_.add_at_one_point(++frames_, now_, packet, number, trust);
     }
 
     flow::Tracker tracker_;

@@ -2,7 +2,7 @@
 // keeps them all.
 #include <random>
 
-#include "trace/conformance/trace.hpp"
+#include "trace/conformance/one_point_capture.hpp"
 
 namespace one_point_test {
 
@@ -206,6 +206,41 @@ TEST(OnePointSilence, is_none_where_the_capture_ends_soon) {
         EXPECT_EQ(all.connections.front().forward.silent_since.has_value(), is_silent);
         EXPECT_EQ(window.connections.front().forward.silent_since.has_value(), is_silent);
     }
+}
+
+// At an unknown place, the sender may leave the ICRC to its adapter. But if only one copy has a wrong one,
+// the path has changed it.
+TEST(OnePoint, a_copy_with_a_wrong_icrc_shows_no_other_contents) {
+    using conformance::IcrcTrust;
+    for (const bool is_first : {true, false}) {
+        OnePointCapture capture;
+        capture.pass(send_one(0));
+        capture.pass(acknowledge(0, 1));
+        if (is_first)
+            capture.change(send_one(1), IcrcTrust::None);
+        else
+            capture.pass(send_one(1));
+        capture.wait(timeout_ns + 1'000'000);
+        if (is_first)
+            capture.pass(send_one(1));
+        else
+            capture.change(send_one(1), IcrcTrust::None);
+        capture.wait(timeout_ns + 1'000'000);
+        capture.pass(send_one(1));
+        capture.pass(acknowledge(1, 2));
+        EXPECT_EQ(capture.result(), " / , 0");
+    }
+    // The right one is what later copies must be.
+    OnePointCapture capture;
+    capture.change(send_one(0), IcrcTrust::None);
+    capture.wait(timeout_ns + 1'000'000);
+    capture.pass(send_one(0));
+    capture.wait(timeout_ns + 1'000'000);
+    auto other = send_one(0);
+    other.payload = wire_test::sample_payload(65);
+    capture.pass(other);
+    capture.pass(acknowledge(0, 1));
+    EXPECT_EQ(capture.result(), "resend-differs / , 0");
 }
 
 }  // namespace one_point_test

@@ -81,6 +81,7 @@ class SimulatedRun : simulate::Requester::User, simulate::Responder::User {
             return lost + doubled + overtaken + not_ready + slow + timeouts == 0;
         }
     };
+    const Conditions& conditions() const { return is_; }
     const Done& done() const { return done_; }
     bool has_failed() const { return requester_.has_failed(); }
     const std::vector<Captured>& at_client() const { return at_client_; }

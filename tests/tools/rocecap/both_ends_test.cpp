@@ -1,14 +1,17 @@
-// Merged captures of both ends of a link: rocecap check with --end, with --interface, and its
-// message without either.
+// Merged captures of both ends of a path: rocecap check and explain with --end, with --interface, and
+// their message without either.
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tools/rocecap/check_run.hpp"
 
-namespace check_ends_test {
+namespace both_ends_command_test {
 
 using namespace check_run;
 
@@ -32,6 +35,7 @@ class Merged {
     void request(const wire::Packet& packet) { pass(packet, client_, server_); }
     void respond(const wire::Packet& packet) { pass(packet, server_, client_); }
     void lose_request(const wire::Packet& packet) { add(packet, client_); }
+    void wait(std::int64_t ns) { now_ += ns; }
 
     // Adds a lost request and its recovery.
     void add_recovery() {
@@ -59,6 +63,15 @@ class Merged {
         return support::run(options);
     }
 
+    void snap_at_server(std::size_t bytes) { snap_ = bytes; }
+    // The last byte before the ICRC changes on the way.
+    void damage_request(const wire::Packet& packet) {
+        add(packet, client_);
+        auto frame = wire::encode(packet);
+        frame[frame.size() - 5] ^= std::byte{1};
+        add(frame, server_);
+    }
+
   private:
     void pass(const wire::Packet& packet, std::uint32_t from, std::uint32_t to) {
         add(packet, from);
@@ -71,12 +84,17 @@ class Merged {
         add(routed, to);
     }
     void add(const wire::Packet& packet, std::uint32_t interface) {
-        const auto frame = wire::encode(packet);
+        add(wire::encode(packet), interface);
+    }
+    void add(std::vector<std::byte> frame, std::uint32_t interface) {
+        const std::size_t length = frame.size();
+        if (interface == server_)
+            frame.resize(std::min(length, snap_));
         now_ += 5'000;
         writer_->packet(interface,
                         {.time = capture::Time(now_ + (interface == server_ ? ahead_ : 0)),
                          .bytes = frame,
-                         .original_length = static_cast<std::uint32_t>(frame.size())});
+                         .original_length = static_cast<std::uint32_t>(length)});
     }
 
     support::TempPath temp_;
@@ -84,10 +102,11 @@ class Merged {
     std::optional<capture::PcapngWriter> writer_;
     std::uint32_t client_ = 0;
     std::uint32_t server_ = 0;
+    std::size_t snap_ = SIZE_MAX;  // bytes of each frame at the server
     std::int64_t now_ = 1'000'000'000;
 };
 
-TEST(CheckEnds, both_ends_are_judged_as_both_sides_of_a_link) {
+TEST(MergedCapture, both_ends_are_judged_as_both_sides_of_a_link) {
     Merged capture("both");
     capture.add_recovery();
     const auto outcome = capture.run("check", {"--end", client_end, "--end", server_end});
@@ -99,7 +118,55 @@ TEST(CheckEnds, both_ends_are_judged_as_both_sides_of_a_link) {
     EXPECT_EQ(outcome.err, "");
 }
 
-TEST(CheckEnds, a_deviation_is_seen_that_one_place_would_excuse) {
+// Nothing is said of a packet after which the capture at the server has nothing.
+TEST(MergedCapture, shows_that_the_path_lost_a_packet) {
+    for (const bool goes_on : {true, false}) {
+        Merged capture("lost");
+        capture.add_recovery();
+        capture.wait(20'000'000);
+        if (goes_on)
+            capture.request(send_one(3));
+        const auto outcome = capture.run("explain", {"--end", client_end, "--end", server_end});
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+        EXPECT_EQ(outcome.err, "");
+        EXPECT_EQ(has(outcome, "1. loss (certain, not fatal)  192.0.2.1 → 192.0.2.2, QP"), goes_on)
+            << outcome.out;
+        EXPECT_EQ(has(outcome, "1 packet was lost between 192.0.2.1 and 192.0.2.2, and 2 packets"),
+                  goes_on)
+            << outcome.out;
+        EXPECT_EQ(has(outcome, "RC SEND Only  PSN 0x000001  64 B  (did not arrive)"), goes_on)
+            << outcome.out;
+    }
+}
+
+// The capture at the server has fewer bytes of each packet.
+TEST(MergedCapture, of_which_one_end_has_less_of_each_packet_shows_the_same) {
+    Merged capture("cut_at_server");
+    capture.snap_at_server(112);
+    capture.add_recovery();
+    capture.wait(20'000'000);
+    capture.request(send_one(3));
+    const auto outcome = capture.run("explain", {"--end", client_end, "--end", server_end});
+    EXPECT_TRUE(has(outcome, "1 packet was lost between 192.0.2.1 and 192.0.2.2, and 2 packets"))
+        << outcome.all();
+    EXPECT_TRUE(has(capture.run("check", {"--end", client_end, "--end", server_end}),
+                    "on the link: 1 lost"));
+}
+
+TEST(MergedCapture, whose_packet_was_changed_on_the_way_says_so) {
+    Merged capture("changed");
+    capture.request(send_one(0));
+    capture.respond(acknowledge(0, 1));
+    capture.damage_request(send_one(1));
+    capture.wait(67'000'000);
+    capture.request(send_one(1));
+    capture.respond(acknowledge(1, 2));
+    const auto outcome = capture.run("explain", {"--end", client_end, "--end", server_end});
+    EXPECT_TRUE(has(outcome, "1. corruption (certain, not fatal)")) << outcome.all();
+    EXPECT_FALSE(has(outcome, "loss")) << outcome.out;
+}
+
+TEST(MergedCapture, a_deviation_is_seen_that_one_place_would_excuse) {
     Merged capture("deviation");
     capture.request(send_one(0));
     capture.respond(nak(0, 0));
@@ -108,7 +175,7 @@ TEST(CheckEnds, a_deviation_is_seen_that_one_place_would_excuse) {
     EXPECT_TRUE(has(outcome, "nak-without-cause")) << outcome.out;
 }
 
-TEST(CheckEnds, clocks_that_differ_are_told_with_the_shift_that_helps) {
+TEST(MergedCapture, clocks_that_differ_are_told_with_the_shift_that_helps) {
     for (const std::int64_t ahead : {-500'000'000, 500'000'000}) {
         Merged capture("clocks", ahead);
         capture.add_recovery();
@@ -122,7 +189,7 @@ TEST(CheckEnds, clocks_that_differ_are_told_with_the_shift_that_helps) {
     }
 }
 
-TEST(CheckEnds, one_interface_is_a_capture_of_one_place) {
+TEST(MergedCapture, one_interface_is_a_capture_of_one_place) {
     Merged capture("one");
     capture.add_recovery();
     const auto outcome = capture.run("check", {"--interface", "client0", "--at", "192.0.2.1"});
@@ -131,7 +198,7 @@ TEST(CheckEnds, one_interface_is_a_capture_of_one_place) {
     EXPECT_EQ(outcome.err, "");
 }
 
-TEST(CheckEnds, a_packet_of_both_ends_counts_once) {
+TEST(MergedCapture, a_packet_of_both_ends_counts_once) {
     Merged capture("once");
     capture.add_recovery();
     const std::string sentence =
@@ -146,7 +213,7 @@ TEST(CheckEnds, a_packet_of_both_ends_counts_once) {
 }
 
 // Their clocks differ by more than what a copy needs. Two of client0's packets are equal.
-TEST(CheckEnds, packets_that_may_be_there_twice_are_told) {
+TEST(MergedCapture, packets_that_may_be_there_twice_are_told) {
     Merged capture("twice", 10'000'000);
     capture.add_recovery();
     const std::string sentence =
@@ -154,13 +221,14 @@ TEST(CheckEnds, packets_that_may_be_there_twice_are_told) {
         "('server0'), and each second copy looks like a retransmission: ";
     EXPECT_EQ(capture.run("check").err,
               sentence + "choose one with --interface, or name the host of each with --end.\n");
-    EXPECT_EQ(capture.run("explain").err, sentence + "--interface chooses one of the two.\n");
+    EXPECT_EQ(capture.run("explain").err,
+              sentence + "choose one with --interface, or name the host of each with --end.\n");
     const auto flows = capture.run("flows");
     EXPECT_EQ(flows.exit_code, 0) << flows.all();
     EXPECT_EQ(flows.err, sentence + "--interface chooses one of the two.\n");
 }
 
-TEST(CheckEnds, what_comes_before_the_end_of_a_file_that_breaks_off_is_judged) {
+TEST(MergedCapture, what_comes_before_the_end_of_a_file_that_breaks_off_is_judged) {
     Merged capture("cut");
     capture.add_recovery();
     capture.run("check");  // writes the file
@@ -175,14 +243,16 @@ TEST(CheckEnds, what_comes_before_the_end_of_a_file_that_breaks_off_is_judged) {
     }
 }
 
-TEST(CheckEnds, wrong_use_is_a_sentence) {
+TEST(MergedCapture, wrong_use_is_a_sentence) {
     Merged capture("wrong");
     capture.add_recovery();
     const auto says = [&](const support::Argv& options, const std::string& sentence) {
-        const auto outcome = capture.run("check", options);
-        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
-        EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
-        EXPECT_EQ(outcome.out, "");
+        for (const char* command : {"check", "explain"}) {
+            const auto outcome = capture.run(command, options);
+            EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+            EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+            EXPECT_EQ(outcome.out, "");
+        }
     };
     says({"--end", client_end}, "give the option twice");
     says({"--end", "client0", "--end", server_end},
@@ -194,4 +264,4 @@ TEST(CheckEnds, wrong_use_is_a_sentence) {
          "the capture has no packet between these hosts on interface 'eth9'");
 }
 
-}  // namespace check_ends_test
+}  // namespace both_ends_command_test
