@@ -197,8 +197,8 @@ that show it, and what to try next. 'certain': the data exclude all other known 
 other known cause fits as well; 'possible': another known cause fits, too. If no known cause fits,
 rocecap reports that the cause is unknown.
 
-A capture merged from both hosts' interfaces (mergecap -I none), with --end for each host, shows which
-packets the path between them lost, changed, delayed or duplicated: then that is certain.
+A capture merged from both hosts' interfaces (mergecap -I none), with --end for each host, shows
+which packets the path between them lost, changed, delayed or duplicated: then that is certain.
 
 Run logs of both programs (written by rocetrace) give the most precise results. Without the
 responder's log, for example, the cause of a remote access error cannot be determined.

@@ -37,8 +37,7 @@ class BothEnds {
         doubled();
     }
 
-    // The requester gave up or repeats a request until the end, and the path lost either all copies of it
-    // or all responses to them.
+    // The requester gave up or repeats a request until the end, and the path lost all copies of it.
     bool explain_end() {
         constexpr std::size_t least = 3;
         const auto& copies = course_.silent_copies;
