@@ -130,6 +130,9 @@ Passing BothEnds::see_at_link(const capture::Frame& frame) {
 
 void BothEnds::measure(LinkSide side, const flow::StreamKey& key, std::int64_t t_ns,
                        util::Bytes identity) {
+    constexpr std::size_t most_flights = 65'536;
+    if (flights_.size() >= most_flights)
+        flights_.clear();
     Flight& flight = flights_[flow::mixed(key.hash(), util::digest_of(identity))];
     auto& seen = side == LinkSide::Ingress ? flight.sent : flight.arrived;
     // It is unknown which of several retransmissions arrived.

@@ -70,7 +70,7 @@ class BothEnds {
     std::vector<End> ends_;  // empty: the link emulator's
     bool has_before_ = false;
     std::vector<std::byte> identity_;
-    std::unordered_map<std::uint64_t, Flight> flights_;             // by digest
+    std::unordered_map<std::uint64_t, Flight> flights_;             // by digest, at most 65,536
     std::map<std::pair<std::size_t, std::size_t>, Delays> delays_;  // from, to: in ends_
 };
 

@@ -118,7 +118,7 @@ TEST(MergedCapture, both_ends_are_judged_as_both_sides_of_a_link) {
     EXPECT_EQ(outcome.err, "");
 }
 
-// Nothing is said of a packet after which the capture at the server has nothing.
+// A packet is not called lost if the capture at the server may have ended before it came.
 TEST(MergedCapture, shows_that_the_path_lost_a_packet) {
     for (const bool goes_on : {true, false}) {
         Merged capture("lost");
