@@ -132,9 +132,10 @@ class BothEnds {
         // Somebody misses one of a hundred packets.
         constexpr std::uint64_t share = 100;
         if (const std::size_t lost = requests_.lost.size(); lost != 0) {
-            Cause& cause = add(Code::Loss, Certainty::Certain,
-                               fmt::format("{} of {}: the transport does not retransmit packets.",
-                                           lost_text(), course_.requests));
+            Cause& cause =
+                add(Code::Loss, Certainty::Certain,
+                    fmt::format("{}, of {} in all: the transport does not retransmit packets.",
+                                lost_text(), course_.requests));
             cause.is_fatal = !direction_.is_datagram() && lost * share >= course_.requests;
             cause.try_this = where_to_look;
             add_frame(cause, requests_.lost.front(), "  (did not arrive)");
@@ -150,8 +151,8 @@ class BothEnds {
         if (stream.changed.empty())
             return;
         Cause& cause = add(Code::Corruption, Certainty::Certain,
-                           fmt::format("{} changed between {} and {}, with a right ICRC: their "
-                                       "receiver takes them as they are.",
+                           fmt::format("{} changed between {} and {}, with a right ICRC: the "
+                                       "receiver cannot notice it.",
                                        packets(stream.changed.size(), "was", "were"),
                                        spoken(direction_.from), spoken(direction_.to)));
         add_frame(cause, stream.changed.front(), "  (arrived as another packet)");

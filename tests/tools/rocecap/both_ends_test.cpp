@@ -139,6 +139,24 @@ TEST(MergedCapture, shows_that_the_path_lost_a_packet) {
     }
 }
 
+TEST(MergedCapture, counts_the_datagrams_that_the_path_lost) {
+    Merged capture("datagrams");
+    for (std::uint32_t psn = 0; psn < 10; ++psn) {
+        const auto sent = datagram({.from = 1, .to = 2, .qpn = 9}, 8, psn);
+        if (psn == 4)
+            capture.lose_request(sent);
+        else
+            capture.request(sent);
+        capture.wait(5'000'000);
+    }
+    const auto outcome = capture.run("explain", {"--end", client_end, "--end", server_end});
+    EXPECT_TRUE(has(outcome, "1. loss (certain, not fatal)")) << outcome.all();
+    EXPECT_TRUE(
+        has(outcome, "1 packet was lost between 192.0.2.1 and 192.0.2.2, of 10 in all: the"))
+        << outcome.out;
+    EXPECT_TRUE(has(outcome, "PSN 0x000004")) << outcome.out;
+}
+
 // The capture at the server has fewer bytes of each packet.
 TEST(MergedCapture, of_which_one_end_has_less_of_each_packet_shows_the_same) {
     Merged capture("cut_at_server");
