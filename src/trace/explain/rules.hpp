@@ -156,6 +156,10 @@ void explain_no_response(const Case& one, Causes& causes);
 /// A router or the responder's host reported (ICMP) that it dropped the silent request or, if the
 /// transport is unreliable, any request; or nobody resolved the responder's address (ARP, neighbour discovery). Part of explain_silence(). Returns true if it added a cause.
 bool explain_reported(const Case& one, Causes& causes);
+/// Of a message that was sent again and again, only the small packets arrive. Part of explain_silence().
+/// They return true if they added a cause.
+bool explain_large_requests(const Case& one, Causes& causes);
+bool explain_large_responses(const Case& one, Causes& causes);
 /// Returns a fatal cause with the silent request, its last copy and the completion as evidence.
 Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string text);
 /// The two ends were configured differently.

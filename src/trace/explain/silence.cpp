@@ -27,14 +27,8 @@ class Silence {
         }
         if (was_refused())
             return;
-        if (only_ends_of_responses_arrive()) {
-            large_responses_lost();
+        if (explain_large_responses(case_, causes_))
             return;
-        }
-        if (const auto arrived = largest_response_before()) {
-            larger_responses_lost(*arrived);
-            return;
-        }
         if (case_.course.silent != nullptr && !is_known_beforehand() &&
             explain_reported(case_, causes_))
             return;
@@ -49,9 +43,9 @@ class Silence {
             return;  // see explain_set_up()
         if (explain_end_at_both_ends(case_, causes_))
             return;
-        if (only_ends_arrive())
-            large_packets_lost();
-        else if (ignored != nullptr)
+        if (explain_large_requests(case_, causes_))
+            return;
+        if (ignored != nullptr)
             answers_lost(*ignored);
         else if (direction_.stream == nullptr || (error_ != nullptr && !has_failed_request(case_)))
             explain_absent(case_, causes_);
@@ -268,97 +262,6 @@ class Silence {
         cause.try_this = "Set timeout to 14 (67 ms) or more.";
         causes_.push_back(std::move(cause));
         return true;
-    }
-
-    // Of a message, only the last packet arrives, which is the only one that may be short.
-    bool only_ends_arrive() const {
-        const Seen* silent = case_.course.silent;
-        return silent != nullptr && silent->opcode->is_last() &&
-               case_.course.silent_copies.size() >= least_copies &&
-               std::ranges::none_of(direction_.requests,
-                                    [&](const Seen* one) { return one->psn == silent->psn - 1; });
-    }
-
-    void large_packets_lost() {
-        Cause& cause =
-            add(Code::LargePacketsLost, Certainty::Likely,
-                fmt::format("only the last packet of a message arrives, which has {} bytes of "
-                            "payload: the full packets before it are lost each time.",
-                            case_.course.silent->payload));
-        if (case_.course.last_answer != nullptr)
-            cause.add(evidence(*case_.course.last_answer));
-    }
-
-    // The responses of a READ that was requested repeatedly: each time, only the last one was
-    // captured, which is the only one that may be short.
-    bool only_ends_of_responses_arrive() const {
-        const Seen* request = case_.course.newest;
-        if (request == nullptr || !request->is(wire::Operation::RdmaReadRequest))
-            return false;
-        const auto copies = std::ranges::count(direction_.requests, request->psn, &Seen::psn);
-        std::size_t ends = 0, others = 0;
-        for (const Seen* response : direction_.responses)
-            if (response->frame > request->frame && response->is(wire::Operation::RdmaReadResponse))
-                ++(response->opcode->is_last() && response->psn != request->psn ? ends : others);
-        return static_cast<std::size_t>(copies) >= least_copies && ends >= least_copies &&
-               others == 0;
-    }
-
-    void large_responses_lost() {
-        const Seen& request = *case_.course.newest;
-        const auto last = std::ranges::find_if(direction_.responses, [&](const Seen* response) {
-            return response->frame > request.frame && response->opcode->is_last();
-        });
-        Cause& cause = add(
-            Code::LargePacketsLost, Certainty::Likely,
-            fmt::format("of the responses to a READ, only the last packet arrives, which has {} "
-                        "bytes of payload: the full packets before it are lost each time.",
-                        (*last)->payload));
-        cause.add(evidence(request));
-        cause.add(evidence(**last));
-    }
-
-    // The newest request is a READ whose responses were captured and did not reach the requester, which
-    // sent it again and again, and they are larger than all before. Returns the payload of the largest
-    // one before; nullopt: it is not so.
-    std::optional<std::uint32_t> largest_response_before() const {
-        const Seen* request = case_.course.newest;
-        if (request == nullptr || !request->is(wire::Operation::RdmaReadRequest) ||
-            static_cast<std::size_t>(
-                std::ranges::count(direction_.requests, request->psn, &Seen::psn)) < least_copies)
-            return std::nullopt;
-        std::uint32_t largest = 0;
-        std::size_t before = 0, copies = 0, smallest = SIZE_MAX;
-        for (const Seen* one : direction_.responses) {
-            if (!one->is(wire::Operation::RdmaReadResponse))
-                continue;
-            if (one->frame < request->frame) {
-                largest = std::max(largest, one->payload);
-                ++before;
-            } else if (one->psn == request->psn) {
-                smallest = std::min<std::size_t>(smallest, one->payload);
-                ++copies;
-            }
-        }
-        return before >= least_copies && copies >= least_copies && largest != 0 &&
-                       smallest > largest
-                   ? std::optional(largest)
-                   : std::nullopt;
-    }
-
-    void larger_responses_lost(std::uint32_t arrived) {
-        const Seen& request = *case_.course.newest;
-        const auto lost = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
-            return one->frame > request.frame && one->psn == request.psn;
-        });
-        Cause& cause = add(
-            Code::LargePacketsLost, Certainty::Likely,
-            fmt::format("responses with up to {} bytes of payload reached the requester, and one "
-                        "with {} bytes does not, each time it is sent.",
-                        arrived, (*lost)->payload));
-        cause.add(evidence(request));
-        cause.add(evidence(**lost));
-        cause.add(evidence(*direction_.requests.back()));
     }
 
     const Case& case_;
