@@ -223,12 +223,13 @@ TEST(ExplainJson, has_all_values_of_the_explanation) {
         R"({"failed":true,"packets":9,"logs":2,"clocks":[{"role":"server","offset_ns":-7}],"signs":[)"
         R"({"text":"NAK","frame":3,"t_ns":5},{"text":"no )"
         "\xef\xbf\xbd"
-        R"( UTF-8","role":"client"}],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
+        R"( UTF-8","role":"client"}],"unexplained":[],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
         R"("fatal":true,"where":"client → server","text":"Zero.","cost_ns":17,)"
         R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"open":[],"advice":)" +
             advice.dump() + "}]}");
-    EXPECT_EQ(render::explain_json({}, {}),
-              R"({"failed":false,"packets":0,"logs":0,"clocks":[],"signs":[],"causes":[]})");
+    EXPECT_EQ(
+        render::explain_json({}, {}),
+        R"({"failed":false,"packets":0,"logs":0,"clocks":[],"signs":[],"unexplained":[],"causes":[]})");
 }
 
 }  // namespace explain_output_test

@@ -348,6 +348,8 @@ Explanation Explainer::explanation() {
     explain_cut(whole, causes);
     explain_link(whole, out.has_failed, causes);
     explain_collectives(whole, causes);
+    out.is_of_both_ends = passages_.has_value();
+    out.unexplained = unexplained_retransmissions(whole, courses, causes);
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);
     for (const Cause& cause : causes)
@@ -359,6 +361,8 @@ Explanation Explainer::explanation() {
         shift(out.signs, role, -offset);
         for (Cause& cause : out.causes)
             shift(cause.evidence, role, -offset);
+        for (Retransmissions& one : out.unexplained)
+            shift(one.evidence, role, -offset);
         if (std::abs(offset) > usual_clock_error_ns)
             out.clocks.push_back({role, offset});
     }

@@ -64,7 +64,9 @@ class Lateness {
             acks_lost(false);
         else if (const Episode* episode = with_missing_copies())
             copies_lost(*episode);
-        else if (late_ >= 2 || answered_ + data_ >= (timeout_ ? 1U : 2U))
+        else if (const Episode* first = with_running_timer())
+            timer_ran(*first);
+        else if (late_ >= 2 || answered_ + data_ >= (timeout_ || costs_time() ? 1U : 2U))
             needless();
         return false;
     }
@@ -260,22 +262,78 @@ class Lateness {
         causes_.push_back(std::move(cause));
     }
 
+    // Soft-RoCE's timer is not started again by each request. Returns the request that started the one which
+    // sent the copy; nullptr: none did.
+    const Seen* starter_of(const Episode& episode) const {
+        constexpr std::int64_t usual_ns = 67'108'864;  // timeout 14
+        constexpr std::int64_t delay_ns = 20'000'000;  // of a kernel's ticks and a busy host
+        const std::int64_t timeout = timeout_.value_or(usual_ns);
+        if (episode.cost_ns >= timeout / 2)
+            return nullptr;
+        const auto found = std::ranges::find_if(direction_.requests, [&](const Seen* request) {
+            const std::int64_t passed = episode.again->t_ns - request->t_ns;
+            return passed >= timeout - timeout / 8 && passed <= timeout + delay_ns;
+        });
+        return found == direction_.requests.end() ? nullptr : *found;
+    }
+
+    // The first retransmission, if each one came from such a timer.
+    const Episode* with_running_timer() const {
+        constexpr std::size_t most = 16;
+        const Episode* first = nullptr;
+        if (course_.episodes.size() > most)
+            return nullptr;
+        for (const Episode& episode : course_.episodes) {
+            const bool is_answered = episode.why == Why::AnswerLate ||
+                                     episode.why == Why::AnswerLost ||
+                                     (episode.why == Why::DataLost && episode.had_data);
+            if (!is_answered || episode.is_same_packet || starter_of(episode) == nullptr)
+                return nullptr;
+            first = first == nullptr ? &episode : first;
+        }
+        return first;
+    }
+
+    void timer_ran(const Episode& episode) {
+        Cause cause = case_.cause(
+            Code::NeedlessRetransmissions, Certainty::Possible,
+            fmt::format("a request was retransmitted {} after its first copy, and the capture has "
+                        "its response: a timer had been running since an earlier request, as "
+                        "Soft-RoCE does not start it again with each request{}.",
+                        exact(episode.cost_ns),
+                        course_.episodes.size() == 1
+                            ? std::string()
+                            : fmt::format(" (in all, {})", times(course_.episodes.size()))));
+        cause.try_this = "Nothing has to be changed. A longer ACK timeout makes it rarer.";
+        cause.add(evidence(*starter_of(episode)));
+        add_episode(case_, cause, episode);
+        causes_.push_back(std::move(cause));
+    }
+
+    std::int64_t answered_cost() const {
+        return course_.cost_of(Why::AnswerLost) + (data_ > 0 ? course_.cost_of(Why::DataLost) : 0);
+    }
+    // The shortest timers in use take as long.
+    bool costs_time() const { return answered_cost() >= 1'000'000; }
+
     void needless() {
         const bool is_answered = answered_ + data_ > 0;
         const bool is_host = is_answered && case_.shows_what_requester_got();
+        const std::size_t count = late_ + answered_ + data_;
         Cause cause = case_.cause(
             Code::NeedlessRetransmissions, is_answered ? Certainty::Possible : Certainty::Likely,
-            fmt::format("requests were retransmitted {}, and nothing shows that they or their "
-                        "responses were lost: {}.",
-                        times(late_ + answered_ + data_),
-                        is_host ? "their responses had arrived at the requester's host, which was "
-                                  "late to process them"
-                        : is_answered
-                            ? "the capture has responses from before that, which reached the "
-                              "requester, or were processed there, too late"
-                            : "both copies arrived, and both were acknowledged"));
-        cause.cost_ns = course_.cost_of(Why::AnswerLate) + course_.cost_of(Why::AnswerLost) +
-                        (data_ > 0 ? course_.cost_of(Why::DataLost) : 0);
+            fmt::format(
+                "{}{}",
+                count == 1 ? "a request was retransmitted"
+                           : fmt::format("requests were retransmitted {}", times(count)),
+                is_host
+                    ? ", although the requester's host had the response: it was late to process it."
+                : is_answered ? ", although the capture has the response: it reached the requester "
+                                "too late, or "
+                                "not at all."
+                              : ", and nothing shows a loss: both copies arrived, and both were "
+                                "acknowledged."));
+        cause.cost_ns = course_.cost_of(Why::AnswerLate) + answered_cost();
         cause.try_this = "Look for a busy CPU at the requester, or use a longer ACK timeout.";
         if (is_answered && !is_host)
             cause.try_this += " A capture at the requester shows whether the responses arrive.";

@@ -257,6 +257,11 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
 void explain_congestion(const Whole& whole, Causes& causes);
 /// Which rules of the link emulator are the reason of a cause. Call it after the other rules.
 void explain_link(const Whole& whole, bool has_failed, Causes& causes);
+/// Retransmissions of directions that have no cause. Call it after the other rules. `courses`: of
+/// Whole::directions.
+std::vector<Retransmissions> unexplained_retransmissions(const Whole& whole,
+                                                         const std::vector<Course>& courses,
+                                                         const Causes& causes);
 /// Many queue pairs with one UDP source port. Call it after the rules about losses.
 void explain_one_path(const Whole& whole, Causes& causes);
 /// Ranks that came late to a collective; and the steps in which other causes cost time, or which they ended.

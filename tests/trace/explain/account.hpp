@@ -36,6 +36,20 @@ class Account : public Scene {
         return all;
     }
 
+    /// Retransmissions without a cause: place, packets, time and frames of the evidence, a line each.
+    std::string unexplained() {
+        last_ = explained();
+        std::string all;
+        for (const explain::Retransmissions& one : last_.unexplained) {
+            all += fmt::format("{}: {} packet{}, {} us; frames", one.where, one.packets,
+                               one.packets == 1 ? "" : "s", one.cost_ns / 1000);
+            for (const explain::Evidence& shown : one.evidence)
+                all += fmt::format(" {}", shown.frame);
+            all += '\n';
+        }
+        return all;
+    }
+
     /// Changes the number of entries of the completion queue that make() reports.
     void set_entries(std::string_view role, int entries) {
         log(role, R"("event":"cq","cq":1,"entries":)" + std::to_string(entries));

@@ -85,7 +85,7 @@ TEST_F(Late, of_an_unknown_timeout_are_needless) {
     EXPECT_EQ(causes(), R"(
 needless-retransmissions likely, 40002 us
   192.0.2.2 → 192.0.2.1, QP 0x000011
-  requests were retransmitted 2 times, and nothing shows that they or their responses were lost: both copies arrived, and both were acknowledged.
+  requests were retransmitted 2 times, and nothing shows a loss: both copies arrived, and both were acknowledged.
   frame 1: RC SEND Only  PSN 0x000064  8 B
   frame 3: RC Acknowledge  PSN 0x000064  ACK, no flow control by credits
   frame 2: RC SEND Only  PSN 0x000064  8 B  (again)

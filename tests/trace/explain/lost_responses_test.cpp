@@ -46,7 +46,7 @@ TEST_F(LostResponses, that_the_capture_has_are_late_or_lost) {
     EXPECT_EQ(causes(), R"(
 needless-retransmissions possible, 134006 us
   client → server, QP 0x000011
-  requests were retransmitted 2 times, and nothing shows that they or their responses were lost: the capture has responses from before that, which reached the requester, or were processed there, too late.
+  requests were retransmitted 2 times, although the capture has the response: it reached the requester too late, or not at all.
   frame 1: RC RDMA READ Request  PSN 0x000064  va 0x1000 rkey 0x00000077, 1500 B
   frame 2: RC RDMA READ response First  PSN 0x000064  ACK, 0 credits  1024 B
   frame 4: RC RDMA READ Request  PSN 0x000064  va 0x1000 rkey 0x00000077, 1500 B  (again after 67.00 ms; timeout 14 is 67.11 ms)

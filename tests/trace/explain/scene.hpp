@@ -205,6 +205,13 @@ class Scene : public testing::Test {
                       std::tuple(name(one.code), name(one.certainty), one.text, one.where,
                                  one.is_fatal, one.cost_ns));
         }
+        ASSERT_EQ(few.unexplained.size(), all.unexplained.size());
+        for (std::size_t i = 0; i < all.unexplained.size(); ++i) {
+            const explain::Retransmissions& one = all.unexplained[i];
+            const explain::Retransmissions& other = few.unexplained[i];
+            EXPECT_EQ(std::tuple(other.where, other.packets, other.cost_ns),
+                      std::tuple(one.where, one.packets, one.cost_ns));
+        }
     }
     /// Returns the first cause and its certainty, such as "wrong-rkey certain". Without a cause:
     /// "unknown" if there was a failure, otherwise "none".

@@ -57,7 +57,7 @@ TEST_F(Timers, that_expire_after_the_response_arrived_are_the_hosts) {
     EXPECT_EQ(causes(), R"(
 needless-retransmissions possible, 67002 us
   client → server, QP 0x000011
-  requests were retransmitted once, and nothing shows that they or their responses were lost: their responses had arrived at the requester's host, which was late to process them.
+  a request was retransmitted, although the requester's host had the response: it was late to process it.
   frame 21: RC SEND Only  PSN 0x00006e  8 B
   frame 22: RC Acknowledge  PSN 0x00006e  ACK, no flow control by credits
   frame 23: RC SEND Only  PSN 0x00006e  8 B  (again after 67.00 ms; timeout 14 is 67.11 ms)

@@ -1,0 +1,62 @@
+// Retransmissions that no rule explains.
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+#include <vector>
+
+#include "trace/explain/rules.hpp"
+#include "trace/explain/timers.hpp"
+
+namespace explain {
+namespace {
+
+// Without it, nothing was sent again, or nobody waited for it.
+bool is_retransmission(Why why) {
+    return why != Why::Doubled && why != Why::Reordered;
+}
+
+Retransmissions retransmissions_of(const Case& one) {
+    Retransmissions all{.where = one.direction.where(), .packets = 0, .cost_ns = 0, .evidence = {}};
+    const Episode* longest = nullptr;
+    for (const Episode& episode : one.course.episodes)
+        if (is_retransmission(episode.why)) {
+            all.packets += episode.packets;
+            all.cost_ns += episode.cost_ns;
+            if (longest == nullptr || episode.cost_ns > longest->cost_ns)
+                longest = &episode;
+        }
+    for (std::size_t why = 0; why < one.course.forgotten.size(); ++why)
+        if (is_retransmission(static_cast<Why>(why))) {
+            all.packets += one.course.forgotten[why].count;
+            all.cost_ns += one.course.forgotten[why].cost_ns;
+        }
+    if (longest != nullptr) {
+        Cause shown;
+        add_episode(one, shown, *longest);
+        all.evidence = std::move(shown.evidence);
+    }
+    return all;
+}
+
+}  // namespace
+
+std::vector<Retransmissions> unexplained_retransmissions(const Whole& whole,
+                                                         const std::vector<Course>& courses,
+                                                         const Causes& causes) {
+    std::unordered_set<std::string_view> explained;
+    for (const Cause& cause : causes)
+        explained.insert(cause.where);
+    std::vector<Retransmissions> all;
+    for (std::size_t i = 0; i < courses.size(); ++i) {
+        const Case one{whole.directions[i], courses[i], whole};
+        if (!one.direction.is_reliable() || courses[i].repeats == 0 ||
+            explained.contains(one.direction.where()))
+            continue;
+        if (Retransmissions found = retransmissions_of(one); found.packets != 0)
+            all.push_back(std::move(found));
+    }
+    std::ranges::stable_sort(all, std::ranges::greater(), &Retransmissions::cost_ns);
+    return all;
+}
+
+}  // namespace explain
