@@ -68,8 +68,15 @@ class Link {
         : record_(whole.link), directions_(whole.directions), causes_(causes) {}
 
     void explain(bool has_failed) {
-        for (Cause& cause : causes_)
+        for (Cause& cause : causes_) {
+            if (const Direction* lossy = with_lost_responses(cause)) {
+                cause.code = Code::Loss;
+                cause.text =
+                    fmt::format("responses from {} were lost, and requests were retransmitted.",
+                                spoken(lossy->to));
+            }
             complete(cause);
+        }
         const bool is_unexplained = has_failed && std::ranges::none_of(causes_, &Cause::is_fatal);
         std::set<const LinkRecord::Done*> told;
         for (const Direction& direction : directions_)
@@ -93,21 +100,41 @@ class Link {
                    : std::vector<const LinkRecord::Done*>();
     }
 
-    // What rules did to the requests and to the responses is one sentence for each rule.
+    // The capture has responses that the requester did not act on. Its direction if rules dropped
+    // some, and none made them late; otherwise nullptr.
+    const Direction* with_lost_responses(const Cause& cause) const {
+        if (cause.code != Code::NeedlessRetransmissions || cause.certainty != Certainty::Possible)
+            return nullptr;
+        const Direction* found = directions_.at(cause.where);
+        if (found == nullptr)
+            return nullptr;
+        const auto responses = to_responses(*found);
+        const auto is_drop = [](const LinkRecord::Done* done) { return is_loss(*done); };
+        const auto is_delay = [](const LinkRecord::Done* done) { return done->what == "delay"; };
+        return std::ranges::any_of(responses, is_drop) && std::ranges::none_of(responses, is_delay)
+                   ? found
+                   : nullptr;
+    }
+
+    using Reasons = std::vector<LinkRecord::Done>;
+
+    // What a rule did to the requests and to the responses is one sentence.
+    static void note(const LinkRecord::Done& done, Reasons& reasons) {
+        const auto same = std::ranges::find_if(reasons, [&](const LinkRecord::Done& one) {
+            return one.rule == done.rule && one.what == done.what;
+        });
+        if (same == reasons.end())
+            reasons.push_back(done);
+        else
+            same->packets += done.packets;
+    }
+
     void complete(Cause& cause) const {
-        std::vector<LinkRecord::Done> reasons;
+        Reasons reasons;
         const auto take = [&](const std::vector<const LinkRecord::Done*>& all, bool to_responses) {
-            for (const LinkRecord::Done* done : all) {
-                if (!explains(cause, done->what, to_responses))
-                    continue;
-                const auto same = std::ranges::find_if(reasons, [&](const auto& one) {
-                    return one.rule == done->rule && one.what == done->what;
-                });
-                if (same == reasons.end())
-                    reasons.push_back(*done);
-                else
-                    same->packets += done->packets;
-            }
+            for (const LinkRecord::Done* done : all)
+                if (explains(cause, done->what, to_responses))
+                    note(*done, reasons);
         };
         if (cause.code == Code::CmNoAnswer) {
             take(record_.of_manager(cause.where), false);
@@ -115,10 +142,14 @@ class Link {
             take(to_requests(*found), false);
             take(to_responses(*found), true);
         }
-        for (LinkRecord::Done& done : reasons)
-            add(std::move(done), cause);
         if (!reasons.empty())
             cause.certainty = next_to(cause);
+        add(std::move(reasons), cause);
+    }
+
+    static void add(Reasons reasons, Cause& cause) {
+        for (LinkRecord::Done& done : reasons)
+            add(std::move(done), cause);
     }
 
     static void add(LinkRecord::Done done, Cause& cause) {
@@ -139,18 +170,24 @@ class Link {
         });
         if (again == direction.requests.end() || !direction.is_reliable())
             return;
+        Reasons reasons;
         for (const auto& all : {to_requests(direction), to_responses(direction)})
             for (const LinkRecord::Done* done : all)
-                if (done->what == "drop" || done->what == "cut" || done->what == "limit") {
-                    Cause cause{.code = Code::Loss,
-                                .certainty = Certainty::Likely,
-                                .text = "Packets were lost, and requests were retransmitted.",
-                                .where = direction.where()};
-                    cause.add(evidence(**again));
-                    add(*done, cause);
-                    causes_.push_back(std::move(cause));
-                    return;
-                }
+                if (is_loss(*done))
+                    note(*done, reasons);
+        if (reasons.empty())
+            return;
+        Cause cause{.code = Code::Loss,
+                    .certainty = Certainty::Likely,
+                    .text = "Packets were lost, and requests were retransmitted.",
+                    .where = direction.where()};
+        cause.add(evidence(**again));
+        add(std::move(reasons), cause);
+        causes_.push_back(std::move(cause));
+    }
+
+    static bool is_loss(const LinkRecord::Done& done) {
+        return done.what == "drop" || done.what == "cut" || done.what == "limit";
     }
 
     // Something failed, no rule explains it, and packets were lost or changed.
@@ -158,9 +195,7 @@ class Link {
         for (const auto& all : {to_requests(direction), to_responses(direction)})
             for (const LinkRecord::Done* done : all) {
                 const bool is_changed = done->what == "corrupt" || done->what == "set";
-                const bool is_lost =
-                    done->what == "drop" || done->what == "cut" || done->what == "limit";
-                if ((!is_changed && !is_lost) || !told.insert(done).second)
+                if ((!is_changed && !is_loss(*done)) || !told.insert(done).second)
                     continue;
                 Cause& cause = add_fatal(causes_, is_changed ? Code::Corruption : Code::Loss,
                                          Certainty::Likely,

@@ -72,6 +72,59 @@ TEST_F(LinkRecord, counts_both_directions_of_a_rule) {
         << first().text;
 }
 
+// Nothing shows the loss but the rule, which has lost two.
+TEST_F(LinkRecord, counts_both_directions_of_a_loss_that_only_it_shows) {
+    connect();
+    send(100);
+    wait(40 * ms);
+    send(100);
+    ack(100);
+    ack(100);
+    EXPECT_EQ(answered(), "none");
+    acts("drop", "client", "server", 0x11);
+    acts("drop", "server", "client", 0x21);
+    EXPECT_EQ(causes(), R"(
+loss likely
+  client → server, QP 0x000011
+  Packets were lost, and requests were retransmitted. Rule 3 of the link emulator, `drop some packets`, did it: 2 packets were dropped.
+  frame 2: RC SEND Only  PSN 0x000064  8 B
+  link log: drop      RC SEND Only PSN 0x000064 to QP 0x000011 of the client, by rule 3
+)");
+    EXPECT_TRUE(last_.unexplained.empty());
+}
+
+// {what happened to a response; expected}. Without the rule, the requester may have been late.
+class CapturedResponse
+    : public LinkRecord,
+      public testing::WithParamInterface<std::pair<std::vector<const char*>, const char*>> {};
+
+TEST_P(CapturedResponse, was_lost_if_a_rule_dropped_it) {
+    connect();
+    for (int copy = 0; copy < 2; ++copy) {
+        send(100);
+        ack(100);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "needless-retransmissions possible");
+    for (const char* what : GetParam().first)
+        acts(what, "server", "client", 0x21);
+    EXPECT_EQ(answered(), GetParam().second);
+    if (GetParam().first.size() == 1 && first().code == explain::Code::Loss) {
+        EXPECT_TRUE(
+            first().text.starts_with("responses from the server were lost, and requests "
+                                     "were retransmitted. Rule 3 of the link emulator"))
+            << first().text;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CapturedResponse,
+    testing::Values(std::pair(std::vector{"drop"}, "loss likely"),
+                    std::pair(std::vector{"cut"}, "loss likely"),
+                    std::pair(std::vector{"delay"}, "needless-retransmissions likely"),
+                    std::pair(std::vector{"drop", "delay"}, "needless-retransmissions likely"),
+                    std::pair(std::vector{"mark"}, "needless-retransmissions possible")));
+
 TEST_F(LinkRecord, names_the_rule_that_changed_packets) {
     for (const char* what : {"corrupt", "set"}) {
         SCOPED_TRACE(what);
