@@ -26,6 +26,11 @@ bool is_copy(const Seen& again, const Seen& first) {
             (again.va == first.va && again.rkey == first.rkey && again.dmalen == first.dmalen));
 }
 
+bool is_far(Psn from, Psn to) {
+    const std::int32_t ahead = distance(from, to);
+    return ahead > flow::longest_jump || ahead < -flow::longest_jump;
+}
+
 bool is_port(const wire::IcrcHint* hint) {
     return hint != nullptr && hint->kind == wire::IcrcHint::Kind::SourcePort;
 }
@@ -67,6 +72,7 @@ void Walk::go_on(const Direction& direction) {
 
 void Walk::see_damaged(const Seen& seen) {
     damaged_frame_ = seen.frame;
+    damaged_psn_ = seen.psn;
     Course::Damage& damage = course_.damage;
     (seen.hint == nullptr ? damage.unexplained
      : is_port(seen.hint) ? damage.port
@@ -82,27 +88,31 @@ void Walk::ask(const Seen& request) {
         course_.jumps.emplace_back(last_, &request);
     if (!newest_asked_ || distance(*newest_asked_, request.psn) > 0) {
         newest_asked_ = request.psn;
-        course_.asked += requires_response(request) ? 1 : 0;
+        course_.asked += request.requires_response() ? 1 : 0;
     }
     const std::uint32_t width = request.psn_count(path_mtu_);
     if (!has_begun_) {
         has_begun_ = true;
         next_ = acked_ = request.psn;
     }
+    go_to(request.psn);
     const std::int32_t ahead = distance(next_, request.psn);
     if (ahead == 0)
         go_past(request);
-    if (ahead > flow::longest_jump || ahead < -flow::longest_jump) {
+    if (is_far(next_, request.psn)) {
+        left_ = {next_, acked_, std::exchange(sent_, {}), last_};
         next_ = acked_ = request.psn;
-        sent_.clear();
         pass(request, width);
     } else if (ahead >= 0) {
         // After a READ of unknown width, the gap consists of the READ's own PSNs.
         const bool was_read = last_ != nullptr && last_->is(Operation::RdmaReadRequest) &&
                               (path_mtu_ == 0 || last_->lacks_headers);
         if (ahead > 0 && !was_read) {
-            course_.gaps += static_cast<std::uint32_t>(ahead);
-            gaps_.push_back({next_, static_cast<std::uint32_t>(ahead), &request});
+            const auto missing = static_cast<std::uint32_t>(ahead);
+            course_.gaps += missing;
+            gaps_.push_back({.first = next_, .count = missing, .behind = &request});
+            gaps_.back().was_damaged =
+                damaged_frame_ != 0 && damaged_psn_.is_within(next_, missing);
             if (std::exchange(broken_at_, course_.ends) != course_.ends)
                 ++course_.broken;
         }
@@ -113,12 +123,18 @@ void Walk::ask(const Seen& request) {
     if (!midst_.empty() && course_.episodes[midst_.back()].again != &request)
         midst_.clear();
     last_ = &request;
-    if (requires_response(request))
+    if (request.requires_response())
         due_frame_ = request.frame;
 }
 
-bool Walk::requires_response(const Seen& request) {
-    return request.ack_req || request.wants_data();
+// Goes back to the sequence before the current one, if the PSN is in it.
+void Walk::go_to(Psn psn) {
+    if (!left_ || !is_far(next_, psn) || is_far(left_->next, psn))
+        return;
+    std::swap(next_, left_->next);
+    std::swap(acked_, left_->acked);
+    std::swap(sent_, left_->sent);
+    std::swap(last_, left_->last);
 }
 
 void Walk::pass(const Seen& request, std::uint32_t width) {
@@ -152,11 +168,14 @@ void Walk::come_again(const Seen& request, std::uint32_t width) {
     if (!continues)
         sequence_.reset();
     else if (sequence_)
-        course_.episodes[*sequence_].add_copy(requires_response(request));
+        course_.episodes[*sequence_].add_copy(request.requires_response());
     if (known == sent_.end()) {
         sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
+        const bool was_asked = nak_ != nullptr && nak_->psn == request.psn;
         if (gap != gaps_.end())
             fill(*gap, request, continues);
+        else if (!continues && was_asked)  // the capture begins behind it
+            note({Why::LostBefore, last_, &request, nak_});
         else if (!continues && answered_read(request) != nullptr)
             note({Why::DataLost, answered_read(request), &request});
         ++course_.repeats;
@@ -204,7 +223,7 @@ void Walk::fill(Gap& gap, const Seen& request, bool continues) {
     gap.was_in_sequence = continues;
     // No NAK has asked for it yet, and no retransmission goes on with it: it was overtaken.
     const bool was_asked = was_asked_for(gap);
-    const bool is_late = late_ns < overtaken_ns && !was_asked && !continues;
+    const bool is_late = late_ns < overtaken_ns && !was_asked && !continues && !gap.was_damaged;
     const bool is_midst =
         midst_.empty() ? last_ == course_.newest && !continues : request.psn != last_->psn + 1;
     if (is_midst && late_ns < long_overtaken_ns && !was_asked)
@@ -213,15 +232,19 @@ void Walk::fill(Gap& gap, const Seen& request, bool continues) {
           was_asked ? nak_ : nullptr});
 }
 
+// A changed packet may have made the responder ask for the missing one before the gap shows.
 bool Walk::was_asked_for(const Gap& gap) const {
-    return nak_ != nullptr && nak_->frame > gap.behind->frame;
+    return nak_ != nullptr &&
+           (nak_->frame > gap.behind->frame || nak_->psn.is_within(gap.first, gap.count));
 }
 
 // It arrived and was then retransmitted: the responder had asked for it while it was in flight.
 void Walk::reordered(const Gap& gap, const Seen& again, const Sent& sent) {
     Episode& episode = course_.episodes[gap.episode];
+    if (episode.next_copy == nullptr)
+        episode.next_copy = &again;
     const bool was_soon = again.t_ns - sent.first->t_ns < overtaken_ns;
-    if (was_soon && episode.cost_ns < overtaken_ns && !gap.was_in_sequence)
+    if (was_soon && episode.cost_ns < overtaken_ns && !gap.was_in_sequence && !gap.was_damaged)
         episode.why = Why::Reordered;
 }
 
@@ -287,7 +310,7 @@ void Walk::note(Episode episode) {
         spacing.least = std::min(spacing.least, course_.requests - last);
         spacing.most = std::max(spacing.most, course_.requests - last);
     }
-    episode.asking = requires_response(*episode.again) ? 1 : 0;
+    episode.asking = episode.again->requires_response() ? 1 : 0;
     sequence_ = course_.episodes.size();
     course_.episodes.push_back(episode);
 }

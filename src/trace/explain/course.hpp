@@ -43,6 +43,8 @@ struct Episode {
         nullptr;  ///< the previous copy; for a missing packet: the packet after the gap
     const Seen* again = nullptr;   ///< the retransmission, or the packet that arrived late
     const Seen* answer = nullptr;  ///< the NAK or acknowledgement that shows it; may be nullptr
+    /// Of a missing packet: the next one with its PSN; may be nullptr.
+    const Seen* next_copy = nullptr;
     std::int64_t cost_ns = 0;
     std::size_t packets = 1;      ///< retransmitted in one sequence, beginning with `again`
     std::size_t asking = 0;       ///< of these, those that require a response
@@ -180,11 +182,13 @@ class Walk {
         const Seen* answer = nullptr;  // the first that covers it, since its first copy
         std::uint32_t width = 1;
     };
+    using Copies = std::unordered_map<std::uint32_t, Sent>;
     static constexpr std::size_t no_episode = std::numeric_limits<std::size_t>::max();
     struct Gap {
         wire::Psn first;
         std::uint32_t count = 0;
         const Seen* behind = nullptr;
+        bool was_damaged = false;  // one of its packets was captured before, with a wrong ICRC
         bool is_filled = false;
         bool was_in_sequence = false;  // filled by a retransmission that began with an earlier PSN
         std::size_t episode = no_episode;
@@ -194,7 +198,7 @@ class Walk {
     // course.cpp
     void see_damaged(const Seen& seen);
     void ask(const Seen& request);
-    static bool requires_response(const Seen& request);
+    void go_to(wire::Psn psn);
     void pass(const Seen& request, std::uint32_t width);
     void come_again(const Seen& request, std::uint32_t width);
     bool follows(const Seen& request, const Seen& last) const;
@@ -218,6 +222,7 @@ class Walk {
     // course_end.cpp
     void limit_episodes(std::size_t most);
     void settle(Episode& episode) const;
+    const Sent* copies_of(wire::Psn psn) const;
     void learn_acknowledgements();
     std::optional<bool> was_first_copy_answered(const Episode& episode) const;
     void find_late_doubles();
@@ -235,8 +240,16 @@ class Walk {
     std::uint64_t frame_ = 0;  // of the last packet taken
     std::uint32_t path_mtu_ = 0;
     bool has_begun_ = false;
+    // Of the current sequence of PSNs, and of the one before it, to which the requests may go back: a
+    // changed or forged packet is a sequence of its own.
     wire::Psn next_, acked_;
-    std::unordered_map<std::uint32_t, Sent> sent_;
+    Copies sent_;
+    struct Left {
+        wire::Psn next, acked;
+        Copies sent;
+        const Seen* last = nullptr;
+    };
+    std::optional<Left> left_;
     Gaps gaps_;
     std::unordered_map<std::uint32_t, std::uint64_t> data_;  // responses: PSN, newest frame
     std::array<const Seen*, 64> reads_{};                    // the newest
@@ -245,6 +258,7 @@ class Walk {
     const Seen* nak_ = nullptr;
     const Seen* rnr_ = nullptr;
     std::uint64_t damaged_frame_ = 0;  // of the newest damaged packet before the request
+    wire::Psn damaged_psn_;            // its PSN
     flow::PacketIds ids_;
     std::uint64_t due_frame_ = 0;  // of the newest request that requires a response
     std::optional<wire::Psn> newest_asked_;

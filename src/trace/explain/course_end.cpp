@@ -39,17 +39,24 @@ void Walk::forget(const Share& share, const Direction& direction, const Passages
             know(episode, direction, passages);
         }
     std::erase_if(data_, [&](const auto& one) { return one.second <= frame; });
-    std::erase_if(sent_, [&](const auto& one) { return one.second.last->frame <= frame; });
-    for (const auto& [psn, sent] : sent_)
-        for (const Seen* seen : {sent.last, sent.first, sent.answer})
-            hold(seen);
+    const auto forget_copies = [&](Copies& all) {
+        std::erase_if(all, [&](const auto& one) { return one.second.last->frame <= frame; });
+        for (const auto& [psn, sent] : all)
+            for (const Seen* seen : {sent.last, sent.first, sent.answer})
+                hold(seen);
+    };
+    forget_copies(sent_);
+    if (left_) {
+        forget_copies(left_->sent);
+        hold(left_->last);
+    }
     if (gaps_.size() > newest_gaps)
         gaps_.erase(gaps_.begin(), gaps_.end() - std::ptrdiff_t{newest_gaps});
     limit_episodes(share.episodes);
     for (const Gap& gap : gaps_)
         hold(gap.behind);
     for (const Episode& episode : course_.episodes)
-        for (const Seen* seen : {episode.first, episode.again, episode.answer})
+        for (const Seen* seen : {episode.first, episode.again, episode.answer, episode.next_copy})
             hold(seen);
     for (const Seen* read : reads_)
         hold(read);
@@ -93,6 +100,15 @@ void Walk::limit_episodes(std::size_t most) {
     all.erase(from, to);
 }
 
+const Walk::Sent* Walk::copies_of(wire::Psn psn) const {
+    if (const auto found = sent_.find(psn.value()); found != sent_.end())
+        return &found->second;
+    if (!left_)
+        return nullptr;
+    const auto found = left_->sent.find(psn.value());
+    return found == left_->sent.end() ? nullptr : &found->second;
+}
+
 // Decides what only the later packets show.
 void Walk::settle(Episode& episode) const {
     // The first packets do not show how their sender uses identifications.
@@ -100,19 +116,23 @@ void Walk::settle(Episode& episode) const {
         episode.first != nullptr && ids_.are_one(*episode.first, *episode.again);
     if (episode.is_same_packet)
         episode.why = Why::Doubled;
-    // Of a missing packet, `first` is the packet behind it.
+    // Of a missing packet, `first` is the packet behind it. It was overtaken if it came later, even after
+    // its retransmission.
+    const auto was_overtaken = [&](const Seen* missing) {
+        return missing != nullptr && ids_.was_sent_before(*missing, *episode.first);
+    };
     if (episode.why == Why::LostBefore && episode.first != nullptr &&
         episode.first->psn != episode.again->psn &&
-        ids_.was_sent_before(*episode.again, *episode.first))
+        (was_overtaken(episode.again) || was_overtaken(episode.next_copy)))
         episode.why = Why::Reordered;
     if (episode.why == Why::Doubled && episode.packets > 1 && !episode.is_same_packet)
         episode.why = Why::Early;
     if (episode.why != Why::Unanswered)
         return;
-    const auto known = sent_.find(episode.again->psn.value());
-    if (known == sent_.end() || known->second.answer == nullptr)
+    const Sent* known = copies_of(episode.again->psn);
+    if (known == nullptr || known->answer == nullptr)
         return;
-    episode.answer = known->second.answer;
+    episode.answer = known->answer;
     const auto was_late = was_first_copy_answered(episode);
     if (!was_late)
         return;

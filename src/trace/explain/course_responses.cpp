@@ -34,6 +34,7 @@ void Walk::take(const Seen& response) {
     const Psn end = response.acknowledged_end();
     if (!has_begun_)
         return;
+    go_to(end);
     const std::int32_t covers = distance(acked_, end);
     if (covers > 0 && covers <= flow::longest_jump) {
         for (std::int32_t i = 0; i < covers; ++i)
@@ -77,7 +78,7 @@ void Walk::count_answer(const Seen& response) {
         }
     const auto asked = sent_.find(response.psn.value());
     acknowledges_each_copy_ |= matching == 1 && response.is_ack() && asked != sent_.end() &&
-                               !requires_response(*asked->second.first);
+                               !asked->second.first->requires_response();
 }
 
 void Walk::cover(Psn psn, const Seen& response) {

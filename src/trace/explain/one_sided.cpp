@@ -21,7 +21,7 @@ void explain_capture(const Case& one, Causes& causes) {
     // Progress that is impossible without responses.
     std::size_t asking = 0;
     for (const Seen* request : direction.requests)
-        asking += request->ack_req || request->wants_data() ? 1 : 0;
+        asking += request->requires_response() ? 1 : 0;
     const bool knows_success = direction.requester != nullptr &&
                                direction.requester->sends_done > 0 &&
                                direction.requester->errors.empty();

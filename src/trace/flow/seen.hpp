@@ -59,6 +59,8 @@ struct Seen {
     }
     /// A request whose response is data, or more than an ACK: READ, ATOMIC, FLUSH, ATOMIC WRITE.
     bool wants_data() const;
+    /// Of a request: its responder must send a response.
+    bool requires_response() const { return ack_req || wants_data(); }
 
     /// Of a response: the PSN behind those that it acknowledges. A NAK, also an RNR NAK, acknowledges
     /// only the PSNs before its own (IBTA volume 1, 9.7.5.1.1). A response without its AETH counts

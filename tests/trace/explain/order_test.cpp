@@ -56,20 +56,25 @@ INSTANTIATE_TEST_SUITE_P(All, LatePacket,
 // {IPv4 identification of the late packet, expected}. The sender counts its packets. The late one comes after
 // the NAK that asks for it, and takes longer than most: only its number shows when it was sent.
 class NumberedPacket : public PathPackets,
-                       public testing::WithParamInterface<std::pair<std::uint16_t, const char*>> {};
-
-TEST_P(NumberedPacket, was_overtaken_if_it_was_sent_first) {
-    connect();
-    const auto numbered = [this](std::uint32_t psn, std::uint16_t id) {
+                       public testing::WithParamInterface<std::pair<std::uint16_t, const char*>> {
+  protected:
+    void numbered(std::uint32_t psn, std::uint16_t id) {
         auto made = packet(to_server, opcode::send_only, psn, 8);
         made.bth->a = true;
         made.ipv4->id = id;
         add(made);
-    };
-    for (std::uint16_t i = 0; i < 10; ++i) {
-        numbered(100U + i, static_cast<std::uint16_t>(0xfff8 + i));
-        ack(100U + i);
     }
+    void send_numbered(std::uint32_t psn, std::uint16_t id, int count) {
+        for (int i = 0; i < count; ++i) {
+            numbered(psn, id++);
+            ack(psn++);
+        }
+    }
+};
+
+TEST_P(NumberedPacket, was_overtaken_if_it_was_sent_first) {
+    connect();
+    send_numbered(100, 0xfff8, 10);
     numbered(111, 3);
     nak(110, 0x60);
     wait(20 * ms);
@@ -81,6 +86,21 @@ TEST_P(NumberedPacket, was_overtaken_if_it_was_sent_first) {
 INSTANTIATE_TEST_SUITE_P(All, NumberedPacket,
                          testing::Values(std::pair(2, "reordering likely"),
                                          std::pair(4, "loss likely"), std::pair(0, "loss likely")));
+
+// The original comes behind the retransmission that was asked for, and tells when it was sent.
+TEST_P(NumberedPacket, was_overtaken_if_it_comes_behind_its_retransmission) {
+    connect();
+    send_numbered(100, 0xfff8, 10);
+    numbered(111, 3);
+    nak(110, 0x60);
+    numbered(110, 4);
+    numbered(111, 5);
+    ack(111);
+    wait(20 * ms);
+    numbered(110, GetParam().first);
+    ack(111);
+    EXPECT_EQ(answered(), GetParam().second);
+}
 
 TEST_F(PathPackets, that_are_missing_from_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 104U, 106U, 108U})
