@@ -57,10 +57,32 @@ class BothEnds {
                                 direction_.from, times(copies.size()), direction_.to));
             return true;
         }
-        return false;
+        if (course_.last_answer == nullptr || !has_lost_all_that_ask())
+            return false;
+        add_end(Code::Loss,
+                fmt::format(
+                    "after frame {}, no last packet of a message arrived at {}, and the others ask "
+                    "for no response.",
+                    course_.last_answer->frame, direction_.to));
+        return true;
     }
 
   private:
+    // Since the last response. The newest have not arrived yet; the responder had nothing to respond to.
+    bool has_lost_all_that_ask() const {
+        bool has_lost = false;
+        for (const Seen* request : direction_.requests) {
+            const bool asks = request->requires_response() || request->opcode->ends_message();
+            if (request->frame < course_.last_answer->frame || !asks)
+                continue;
+            const Passage::Fate fate = case_.whole.passages->fate_of(request->frame);
+            if (fate != Passage::Fate::Lost && fate != Passage::Fate::Unknown)
+                return false;
+            has_lost |= fate == Passage::Fate::Lost;
+        }
+        return has_lost;
+    }
+
     Cause& add(Code code, Certainty certainty, std::string text) {
         causes_.push_back(case_.cause(code, certainty, std::move(text)));
         return causes_.back();

@@ -20,7 +20,9 @@ class NoResponse {
         // Without any response at all, the cause is undetermined.
         if (case_.course.last_answer == nullptr)
             return;
-        if (is_larger_than_answered())
+        if (!was_asked())
+            none_asked();
+        else if (is_larger_than_answered())
             large_packet();
         else if (direction_.responder == nullptr)
             silent_queue_pair();
@@ -78,6 +80,24 @@ class NoResponse {
             fmt::format("requests with less payload were acknowledged before, and none of the "
                         "copies of this one, which has {} bytes.",
                         case_.course.silent->payload))
+            .add(evidence(*case_.course.last_answer));
+    }
+
+    // Since its last response.
+    bool was_asked() const {
+        return case_.is_captured_at_requester() ||
+               std::ranges::any_of(direction_.requests, [&](const Seen* request) {
+                   return request->frame > case_.course.last_answer->frame &&
+                          (request->requires_response() || request->opcode->ends_message());
+               });
+    }
+
+    void none_asked() {
+        add(Code::Loss, Certainty::Likely,
+            fmt::format(
+                "after frame {}, the capture has no last packet of a message, which would ask "
+                "for a response: these were lost before the capture.",
+                case_.course.last_answer->frame))
             .add(evidence(*case_.course.last_answer));
     }
 

@@ -203,6 +203,41 @@ TEST_F(GivingUp, over_the_last_packet_of_a_message_that_arrives_with_the_one_bef
     EXPECT_EQ(answered(), "path-broken likely");
 }
 
+// The others need no response, so the responder is not silent.
+TEST_F(GivingUp, over_a_message_whose_end_never_arrives) {
+    send(100, 1024);
+    ack(100);
+    for (int copy = 0; copy < 4; ++copy) {
+        add(packet(to_server, opcode::send_first, 101, 1024));
+        add(packet(to_server, opcode::send_middle, 102, 1024));
+        wait(67 * ms);
+    }
+    EXPECT_EQ(causes(), R"(
+loss likely, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  after frame 2, the capture has no last packet of a message, which would ask for a response: these were lost before the capture.
+  frame 3: RC SEND First  PSN 0x000065  1024 B
+  frame 9: RC SEND First  PSN 0x000065  1024 B  (copy 4)
+  frame 2: RC Acknowledge  PSN 0x000064  ACK, no flow control by credits
+)");
+    // Its own capture has all that it sent.
+    for (explain::Explainer* one : {&explainer_, &forgetful_})
+        one->captured_at(*flow::host_of_gid(gid(2)));
+    EXPECT_EQ(answered(), "peer-gone possible");
+}
+
+TEST_F(GivingUp, over_a_message_of_which_a_packet_asks_for_a_response) {
+    send(100, 1024);
+    ack(100);
+    for (int copy = 0; copy < 4; ++copy) {
+        auto first = packet(to_server, opcode::send_first, 101, 1024);
+        first.bth->a = copy == 3;
+        add(first);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "peer-gone possible");
+}
+
 TEST_F(GivingUp, over_a_read_of_whose_responses_only_the_last_arrives) {
     for (int copy = 0; copy < 3; ++copy) {
         add(read(to_server, 100, 1500));
