@@ -281,14 +281,25 @@ void Walk::judge(const Seen& request, const Sent& sent) {
     else if (nak_ != nullptr && nak_->frame > sent.last->frame &&
              !nak_->psn.is_after(request.psn)) {
         // Go-back-N: all packets after the requested one are retransmitted with it.
-        if (nak_->psn != request.psn)
+        if (nak_->psn != request.psn) {
+            go_on_behind_overtaken(request);
             return;
+        }
         episode = {Why::LostBehind, sent.last, &request, nak_};
     } else if (request.t_ns - sent.last->t_ns < soon_ns && !is_asked_for_again(request, sent))
         episode.why = flow::PacketIds::are_two(*sent.last, request) ? Why::Early : Why::Doubled;
     else if (sent.answer != nullptr)
         episode.why = request.wants_data() ? Why::DataLost : Why::AnswerLost;
     note(episode);
+}
+
+// The packet that the responder asked for was acknowledged before it was sent again: it was overtaken, and
+// the requester goes back to the first one that is not acknowledged.
+void Walk::go_on_behind_overtaken(const Seen& request) {
+    const auto asked = sent_.find(nak_->psn.value());
+    if (asked != sent_.end() && nak_->psn.is_before(acked_) && !request.psn.is_after(acked_) &&
+        asked->second.last->frame < nak_->frame && gap_with(nak_->psn) == gaps_.end())
+        note({Why::Reordered, asked->second.last, &request, nak_});
 }
 
 void Walk::note(Episode episode) {

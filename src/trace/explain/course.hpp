@@ -210,6 +210,7 @@ class Walk {
     const Seen* answered_read(const Seen& again) const;
     static bool is_asked_for_again(const Seen& request, const Sent& sent);
     void judge(const Seen& request, const Sent& sent);
+    void go_on_behind_overtaken(const Seen& request);
     void note(Episode episode);
     // course_responses.cpp
     void take(const Seen& response);

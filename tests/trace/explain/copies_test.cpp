@@ -193,4 +193,35 @@ TEST_F(Copies, of_a_packet_before_the_first_one_were_asked_for) {
     EXPECT_EQ(answered(), "loss likely");
 }
 
+// The responder asked for it, and acknowledged it before it was sent again.
+TEST_F(Copies, of_the_packets_behind_an_overtaken_one) {
+    connect();
+    works(100);
+    send(101);
+    send(102);
+    nak(101, syndrome::psn_error);
+    ack(101);
+    send(102);
+    ack(102);
+    EXPECT_EQ(causes(), R"(
+reordering likely, 4 us
+  client → server, QP 0x000011
+  packets arrived out of order once.
+  frame 3: RC SEND Only  PSN 0x000065  8 B
+  frame 5: RC Acknowledge  PSN 0x000065  NAK: PSN Sequence Error
+  frame 7: RC SEND Only  PSN 0x000066  8 B  (again)
+)");
+}
+
+// It is not acknowledged, so it was lost, and the copy behind it belongs to something else.
+TEST_F(Copies, of_the_packets_behind_a_missing_one_show_no_order) {
+    connect();
+    works(100);
+    send(101);
+    send(102);
+    nak(101, syndrome::psn_error);
+    send(102);
+    expect_order();
+}
+
 }  // namespace explain_test
