@@ -55,24 +55,33 @@ class ExplainText {
         if (explanation_.packets == 0 && context_.has_capture)
             paragraph(
                 "Nothing to explain: the capture has no RoCE packet, and no log has an error.", 0);
-        else if (explanation_.unexplained.empty())
-            paragraph(fmt::format("No failure and no slowdown found in {}.", looked_at()), 0);
         else
-            paragraph(fmt::format("No failure found in {}.", looked_at()), 0);
+            paragraph(fmt::format("No failure{} found in {}.", is_slow() ? "" : " and no slowdown",
+                                  looked_at()),
+                      0);
     }
 
-    // Of each connection, what nothing explains.
+    // Something waited for a retransmission, and nothing shows why.
+    bool is_slow() const {
+        return !std::ranges::all_of(explanation_.retransmissions,
+                                    &explain::Retransmissions::is_by_running_timers);
+    }
+
     void retransmissions() {
         constexpr std::size_t most = 3;
-        const auto& all = explanation_.unexplained;
+        const auto& all = explanation_.retransmissions;
         for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
             const explain::Retransmissions& one = all[i];
             out_ += '\n';
-            paragraph(fmt::format("{} retransmitted, and nothing shows why: {}.",
-                                  one.packets == 1 ? "1 packet was"
-                                                   : fmt::format("{} packets were", one.packets),
-                                  util::printable(one.where)),
-                      0);
+            paragraph(
+                fmt::format(
+                    "{} retransmitted, {}: {}.",
+                    one.packets == 1 ? "1 packet was" : fmt::format("{} packets were", one.packets),
+                    one.is_by_running_timers ? "because a timer ran on that an earlier request had "
+                                               "started, as in Soft-RoCE"
+                                             : "and nothing shows why",
+                    util::printable(one.where)),
+                0);
             for (const Evidence& shown : one.evidence)
                 line(shown);
             if (one.cost_ns > 0)
@@ -82,7 +91,7 @@ class ExplainText {
             paragraph(fmt::format("So were packets of {} more queue pairs (--json has all).",
                                   all.size() - most),
                       0);
-        if (!all.empty() && !explanation_.is_of_both_ends)
+        if (is_slow() && !explanation_.is_of_both_ends)
             paragraph("A capture at both ends (--end) shows whether packets were lost.", 0);
     }
 
@@ -271,12 +280,13 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                           {"open", open},
                           {"advice", std::string(one.advice())}});
     }
-    util::Json unexplained = util::Json::array();
-    for (const explain::Retransmissions& one : explanation.unexplained)
-        unexplained.push_back({{"where", one.where},
-                               {"packets", one.packets},
-                               {"cost_ns", one.cost_ns},
-                               {"evidence", json_of(one.evidence)}});
+    util::Json retransmissions = util::Json::array();
+    for (const explain::Retransmissions& one : explanation.retransmissions)
+        retransmissions.push_back({{"where", one.where},
+                                   {"packets", one.packets},
+                                   {"cost_ns", one.cost_ns},
+                                   {"running_timers", one.is_by_running_timers},
+                                   {"evidence", json_of(one.evidence)}});
     util::Json clocks = util::Json::array();
     for (const explain::ClockOffset& one : explanation.clocks)
         clocks.push_back({{"role", one.role}, {"offset_ns", one.offset_ns}});
@@ -285,7 +295,7 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                           {"logs", context.logs},
                           {"clocks", clocks},
                           {"signs", json_of(explanation.signs)},
-                          {"unexplained", unexplained},
+                          {"retransmissions", retransmissions},
                           {"causes", causes}};
     return json.dump(-1, ' ', false, util::Json::error_handler_t::replace);
 }

@@ -84,6 +84,57 @@ TEST(ExplainOutput, a_failure_without_a_cause_shows_its_signs_and_what_would_tel
     EXPECT_EQ(with(false, 2), shown + capture);
 }
 
+explain::Retransmissions again(std::string where, std::uint64_t packets, std::int64_t cost_ns) {
+    return {.where = std::move(where),
+            .packets = packets,
+            .cost_ns = cost_ns,
+            .evidence = {{.frame = 9, .role = "", .t_ns = 1'000'000, .text = "RC SEND Only"}}};
+}
+
+TEST(ExplainOutput, retransmissions_without_a_cause_are_a_slowdown) {
+    Explanation slow;
+    slow.packets = 7;
+    slow.retransmissions = {again("a → b, QP 1", 3, 67'000'000), again("b → a, QP 2", 1, 0)};
+    const ExplainContext context{.has_capture = true, .logs = 0, .begin_ns = 0};
+    const std::string shown =
+        "No failure found in 7 RoCE packets.\n\n"
+        "3 packets were retransmitted, and nothing shows why: a → b, QP 1.\n"
+        "   frame 9           0.001000  RC SEND Only\n"
+        "   Time lost: about 67.00 ms.\n\n"
+        "1 packet was retransmitted, and nothing shows why: b → a, QP 2.\n"
+        "   frame 9           0.001000  RC SEND Only\n";
+    EXPECT_EQ(text(slow, context),
+              shown + "A capture at both ends (--end) shows whether packets were lost.\n");
+    slow.is_of_both_ends = true;
+    EXPECT_EQ(text(slow, context), shown);
+    slow.retransmissions.resize(5, again("c → d, QP 3", 1, 0));
+    EXPECT_TRUE(
+        text(slow, context).ends_with("So were packets of 2 more queue pairs (--json has all).\n"));
+    slow.has_failed = true;
+    EXPECT_EQ(text(slow, context).find("retransmitted"), std::string::npos);
+}
+
+TEST(ExplainOutput, timers_that_ran_on_are_no_slowdown) {
+    Explanation good;
+    good.packets = 7;
+    good.retransmissions = {again("a → b, QP 1", 1, 0)};
+    good.retransmissions.front().is_by_running_timers = true;
+    EXPECT_EQ(text(good, {.has_capture = true, .logs = 0, .begin_ns = 0}),
+              "No failure and no slowdown found in 7 RoCE packets.\n\n"
+              "1 packet was retransmitted, because a timer ran on that an earlier request had "
+              "started, as in\nSoft-RoCE: a → b, QP 1.\n"
+              "   frame 9           0.001000  RC SEND Only\n");
+}
+
+TEST(ExplainJson, has_retransmissions) {
+    Explanation slow;
+    slow.retransmissions = {again("a", 3, 67)};
+    EXPECT_EQ(
+        util::Json::parse(render::explain_json(slow, {}))["retransmissions"],
+        util::Json::parse(R"([{"where":"a","packets":3,"cost_ns":67,"running_timers":false,)"
+                          R"("evidence":[{"text":"RC SEND Only","frame":9,"t_ns":1000000}]}])"));
+}
+
 TEST(ExplainOutput, a_time_of_day_begins_again_at_midnight) {
     Explanation failed;
     failed.has_failed = true;
@@ -223,13 +274,13 @@ TEST(ExplainJson, has_all_values_of_the_explanation) {
         R"({"failed":true,"packets":9,"logs":2,"clocks":[{"role":"server","offset_ns":-7}],"signs":[)"
         R"({"text":"NAK","frame":3,"t_ns":5},{"text":"no )"
         "\xef\xbf\xbd"
-        R"( UTF-8","role":"client"}],"unexplained":[],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
+        R"( UTF-8","role":"client"}],"retransmissions":[],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
         R"("fatal":true,"where":"client → server","text":"Zero.","cost_ns":17,)"
         R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"open":[],"advice":)" +
             advice.dump() + "}]}");
     EXPECT_EQ(
         render::explain_json({}, {}),
-        R"({"failed":false,"packets":0,"logs":0,"clocks":[],"signs":[],"unexplained":[],"causes":[]})");
+        R"({"failed":false,"packets":0,"logs":0,"clocks":[],"signs":[],"retransmissions":[],"causes":[]})");
 }
 
 }  // namespace explain_output_test

@@ -132,12 +132,15 @@ struct OtherRun {
     std::int64_t ahead_ns = 0;  ///< from the log to the capture; negative: the log is the later one
 };
 
-/// Requests of a direction that were retransmitted, and no rule found a cause.
+/// Requests of a direction that were retransmitted without a cause in Explanation::causes.
 struct Retransmissions {
-    std::string where;               ///< as Cause::where
+    std::string where = {};          ///< as Cause::where
     std::uint64_t packets = 0;       ///< that were sent again
     std::int64_t cost_ns = 0;        ///< from each first copy to the next one
     std::vector<Evidence> evidence;  ///< of the one that cost most
+    /// They cost nothing: timers ran on that earlier requests had started, as Soft-RoCE's do. `evidence` begins
+    /// with such a request.
+    bool is_by_running_timers = false;
 };
 
 struct Explanation {
@@ -148,8 +151,8 @@ struct Explanation {
     std::vector<Evidence> signs;
     /// The most probable one first.
     std::vector<Cause> causes;
-    /// What the causes leave open: nothing shows why. The one that cost most first.
-    std::vector<Retransmissions> unexplained;
+    /// The one that cost most first.
+    std::vector<Retransmissions> retransmissions;
     bool is_of_both_ends = false;      ///< the capture is of both ends of the path
     std::vector<ClockOffset> clocks;   ///< by role; the evidence has the times of the logs
     std::vector<OtherRun> other_runs;  ///< then the causes are not those of the capture

@@ -27,6 +27,11 @@ bool is_not_about_timers(conformance::Code code) {
            code != conformance::Code::RetriesExceeded;
 }
 
+// A late response explains no deviation.
+bool may_be_harmless(const Cause& cause) {
+    return cause.code == Code::NeedlessRetransmissions && cause.certainty == Certainty::Possible;
+}
+
 bool is_about_contents(conformance::Code code) {
     return code == conformance::Code::ResendDiffers;
 }
@@ -247,7 +252,7 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
                         Causes& causes) {
     // What the path did to packets may explain most findings, and is a cause of its own. It does not
     // change the contents of a packet.
-    const bool is_explained = !causes.empty();
+    const bool is_explained = !std::ranges::all_of(causes, may_be_harmless);
     Deviations deviations(whole, report, causes);
     deviations.find_missing_requests();
     // Not certain: another host may have sent packets in the name of this one.

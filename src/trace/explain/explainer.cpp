@@ -186,6 +186,12 @@ bool comes_first(const Cause& a, const Cause& b) {
     // Retransmissions repair a loss, and not data that the program has changed.
     if ((a.code == Code::BufferReused) != (b.code == Code::BufferReused))
         return a.code == Code::BufferReused;
+    // Of what is possible, something worse.
+    const auto is_harmless = [](const Cause& one) {
+        return one.certainty == Certainty::Possible && one.code == Code::NeedlessRetransmissions;
+    };
+    if (is_harmless(a) != is_harmless(b))
+        return is_harmless(b);
     if (a.cost_ns != b.cost_ns)
         return a.cost_ns > b.cost_ns;
     return false;
@@ -349,7 +355,7 @@ Explanation Explainer::explanation() {
     explain_link(whole, out.has_failed, causes);
     explain_collectives(whole, causes);
     out.is_of_both_ends = passages_.has_value();
-    out.unexplained = unexplained_retransmissions(whole, courses, causes);
+    out.retransmissions = retransmissions_without_cause(whole, courses, causes);
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);
     for (const Cause& cause : causes)
@@ -361,7 +367,7 @@ Explanation Explainer::explanation() {
         shift(out.signs, role, -offset);
         for (Cause& cause : out.causes)
             shift(cause.evidence, role, -offset);
-        for (Retransmissions& one : out.unexplained)
+        for (Retransmissions& one : out.retransmissions)
             shift(one.evidence, role, -offset);
         if (std::abs(offset) > usual_clock_error_ns)
             out.clocks.push_back({role, offset});

@@ -64,8 +64,8 @@ class Lateness {
             acks_lost(false);
         else if (const Episode* episode = with_missing_copies())
             copies_lost(*episode);
-        else if (const Episode* first = with_running_timer())
-            timer_ran(*first);
+        else if (running_timer_of(case_) != nullptr)
+            return false;
         else if (late_ >= 2 || answered_ + data_ >= (timeout_ || costs_time() ? 1U : 2U))
             needless();
         return false;
@@ -258,54 +258,6 @@ class Lateness {
                         exact(episode.cost_ns), exact(most_timeouts * *timeout_),
                         timeout_text(direction_)));
         cause.cost_ns = episode.cost_ns;
-        add_episode(case_, cause, episode);
-        causes_.push_back(std::move(cause));
-    }
-
-    // Soft-RoCE's timer is not started again by each request. Returns the request that started the one which
-    // sent the copy; nullptr: none did.
-    const Seen* starter_of(const Episode& episode) const {
-        constexpr std::int64_t usual_ns = 67'108'864;  // timeout 14
-        constexpr std::int64_t delay_ns = 20'000'000;  // of a kernel's ticks and a busy host
-        const std::int64_t timeout = timeout_.value_or(usual_ns);
-        if (episode.cost_ns >= timeout / 2)
-            return nullptr;
-        const auto found = std::ranges::find_if(direction_.requests, [&](const Seen* request) {
-            const std::int64_t passed = episode.again->t_ns - request->t_ns;
-            return passed >= timeout - timeout / 8 && passed <= timeout + delay_ns;
-        });
-        return found == direction_.requests.end() ? nullptr : *found;
-    }
-
-    // The first retransmission, if each one came from such a timer.
-    const Episode* with_running_timer() const {
-        constexpr std::size_t most = 16;
-        const Episode* first = nullptr;
-        if (course_.episodes.size() > most)
-            return nullptr;
-        for (const Episode& episode : course_.episodes) {
-            const bool is_answered = episode.why == Why::AnswerLate ||
-                                     episode.why == Why::AnswerLost ||
-                                     (episode.why == Why::DataLost && episode.had_data);
-            if (!is_answered || episode.is_same_packet || starter_of(episode) == nullptr)
-                return nullptr;
-            first = first == nullptr ? &episode : first;
-        }
-        return first;
-    }
-
-    void timer_ran(const Episode& episode) {
-        Cause cause = case_.cause(
-            Code::NeedlessRetransmissions, Certainty::Possible,
-            fmt::format("a request was retransmitted {} after its first copy, and the capture has "
-                        "its response: a timer had been running since an earlier request, as "
-                        "Soft-RoCE does not start it again with each request{}.",
-                        exact(episode.cost_ns),
-                        course_.episodes.size() == 1
-                            ? std::string()
-                            : fmt::format(" (in all, {})", times(course_.episodes.size()))));
-        cause.try_this = "Nothing has to be changed. A longer ACK timeout makes it rarer.";
-        cause.add(evidence(*starter_of(episode)));
         add_episode(case_, cause, episode);
         causes_.push_back(std::move(cause));
     }

@@ -259,9 +259,9 @@ void explain_congestion(const Whole& whole, Causes& causes);
 void explain_link(const Whole& whole, bool has_failed, Causes& causes);
 /// Retransmissions of directions that have no cause. Call it after the other rules. `courses`: of
 /// Whole::directions.
-std::vector<Retransmissions> unexplained_retransmissions(const Whole& whole,
-                                                         const std::vector<Course>& courses,
-                                                         const Causes& causes);
+std::vector<Retransmissions> retransmissions_without_cause(const Whole& whole,
+                                                           const std::vector<Course>& courses,
+                                                           const Causes& causes);
 /// Many queue pairs with one UDP source port. Call it after the rules about losses.
 void explain_one_path(const Whole& whole, Causes& causes);
 /// Ranks that came late to a collective; and the steps in which other causes cost time, or which they ended.

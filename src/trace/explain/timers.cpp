@@ -40,6 +40,29 @@ Evidence again(const Direction& direction, const Episode& episode) {
     return one;
 }
 
+// Nothing else shows why it was sent.
+bool may_be_timed(const Episode& episode) {
+    const bool was_asked_for = episode.answer != nullptr && episode.answer->is_sequence_nak();
+    return !was_asked_for && !episode.is_same_packet && episode.why != Why::NotReady &&
+           episode.why != Why::Damaged && episode.why != Why::LostBefore &&
+           episode.why != Why::Reordered;
+}
+
+// Returns the request that started a timer which expired when the copy was sent, although the copy's own timer
+// still ran; nullptr: none.
+const Seen* starter_of(const Direction& direction, const Episode& episode) {
+    constexpr std::int64_t usual_ns = 67'108'864;  // timeout 14
+    constexpr std::int64_t delay_ns = 20'000'000;  // of a kernel's ticks and a busy host
+    const std::int64_t timeout = ack_timeout_of(direction).value_or(usual_ns);
+    if (episode.cost_ns >= timeout / 2)
+        return nullptr;
+    const auto found = std::ranges::find_if(direction.requests, [&](const Seen* request) {
+        const std::int64_t passed = episode.again->t_ns - request->t_ns;
+        return passed >= timeout - timeout / 8 && passed <= timeout + delay_ns;
+    });
+    return found == direction.requests.end() ? nullptr : *found;
+}
+
 }  // namespace
 
 std::string counted(std::uint64_t count, std::string_view unit) {
@@ -77,6 +100,20 @@ std::string timeout_text(const Direction& direction) {
     return requester != nullptr && requester->ack_timeout_ns()
                ? fmt::format("timeout {} is {}", *requester->timeout, exact(*timeout))
                : fmt::format("the ACK timeout is {}", exact(*timeout));
+}
+
+const Seen* running_timer_of(const Case& one) {
+    constexpr std::size_t most = 16;
+    const Seen* first = nullptr;
+    if (one.course.episodes.size() > most)
+        return nullptr;
+    for (const Episode& episode : one.course.episodes) {
+        const Seen* starter = may_be_timed(episode) ? starter_of(one.direction, episode) : nullptr;
+        if (starter == nullptr)
+            return nullptr;
+        first = first == nullptr ? starter : first;
+    }
+    return first;
 }
 
 std::int64_t wait_of(std::uint64_t rnr_code) {

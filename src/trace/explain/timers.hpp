@@ -40,4 +40,8 @@ std::optional<std::int64_t> abandoned_for(const Case& one);
 /// a loss nor a delay.
 std::size_t timed_out(const Case& one, Why why);
 
+/// If each retransmission of the direction came too soon for its own timer, and one that an earlier request
+/// had started expired then, as Soft-RoCE's do: the request that started the first one. Otherwise nullptr.
+const Seen* running_timer_of(const Case& one);
+
 }  // namespace explain

@@ -36,13 +36,15 @@ class Account : public Scene {
         return all;
     }
 
-    /// Retransmissions without a cause: place, packets, time and frames of the evidence, a line each.
-    std::string unexplained() {
+    /// Those without a cause: place, packets, time and frames of the evidence, a line each.
+    std::string retransmissions() {
         last_ = explained();
         std::string all;
-        for (const explain::Retransmissions& one : last_.unexplained) {
-            all += fmt::format("{}: {} packet{}, {} us; frames", one.where, one.packets,
-                               one.packets == 1 ? "" : "s", one.cost_ns / 1000);
+        for (const explain::Retransmissions& one : last_.retransmissions) {
+            all += fmt::format("{}: {} packet{}, {}; frames", one.where, one.packets,
+                               one.packets == 1 ? "" : "s",
+                               one.is_by_running_timers ? "running timers"
+                                                        : fmt::format("{} us", one.cost_ns / 1000));
             for (const explain::Evidence& shown : one.evidence)
                 all += fmt::format(" {}", shown.frame);
             all += '\n';

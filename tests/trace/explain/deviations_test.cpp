@@ -122,6 +122,20 @@ TEST_F(DeviationsFound, a_read_without_data_while_later_requests_are_acknowledge
 }
 
 // The capture dropped a request, which the responder has.
+// That the acknowledged request is sent again explains nothing about the READ, which comes first.
+TEST_F(DeviationsFound, a_read_without_data_comes_before_a_late_response) {
+    send(100);
+    ack(100);
+    add(flow_test::read(to_server, 101, 8));
+    send(102);
+    ack(102);
+    wait(20 * ms);
+    send(102);
+    EXPECT_EQ(answered(), "deviation possible");
+    ASSERT_EQ(last_.causes.size(), 2U);
+    EXPECT_EQ(last_.causes[1].code, explain::Code::NeedlessRetransmissions);
+}
+
 TEST_F(DeviationsFound, an_ack_of_a_request_that_was_not_captured) {
     send(100);
     ack(100);

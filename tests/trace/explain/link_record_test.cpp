@@ -90,7 +90,7 @@ loss likely
   frame 2: RC SEND Only  PSN 0x000064  8 B
   link log: drop      RC SEND Only PSN 0x000064 to QP 0x000011 of the client, by rule 3
 )");
-    EXPECT_TRUE(last_.unexplained.empty());
+    EXPECT_TRUE(last_.retransmissions.empty());
 }
 
 // {what happened to a response; expected}. Without the rule, the requester may have been late.

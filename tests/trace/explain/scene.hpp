@@ -205,12 +205,13 @@ class Scene : public testing::Test {
                       std::tuple(name(one.code), name(one.certainty), one.text, one.where,
                                  one.is_fatal, one.cost_ns));
         }
-        ASSERT_EQ(few.unexplained.size(), all.unexplained.size());
-        for (std::size_t i = 0; i < all.unexplained.size(); ++i) {
-            const explain::Retransmissions& one = all.unexplained[i];
-            const explain::Retransmissions& other = few.unexplained[i];
-            EXPECT_EQ(std::tuple(other.where, other.packets, other.cost_ns),
-                      std::tuple(one.where, one.packets, one.cost_ns));
+        ASSERT_EQ(few.retransmissions.size(), all.retransmissions.size());
+        for (std::size_t i = 0; i < all.retransmissions.size(); ++i) {
+            const explain::Retransmissions& one = all.retransmissions[i];
+            const explain::Retransmissions& other = few.retransmissions[i];
+            EXPECT_EQ(
+                std::tuple(other.where, other.packets, other.cost_ns, other.is_by_running_timers),
+                std::tuple(one.where, one.packets, one.cost_ns, one.is_by_running_timers));
         }
     }
     /// Returns the first cause and its certainty, such as "wrong-rkey certain". Without a cause:

@@ -1,4 +1,4 @@
-// Retransmissions that no rule explains.
+// Retransmissions that are no cause.
 #include <algorithm>
 #include <array>
 #include <unordered_set>
@@ -15,8 +15,22 @@ bool is_retransmission(Why why) {
     return why != Why::Doubled && why != Why::Reordered;
 }
 
+Retransmissions by_running_timers(const Case& one, const Seen& starter) {
+    Retransmissions all{.where = one.direction.where()};
+    for (const Episode& episode : one.course.episodes)
+        all.packets += episode.packets;
+    Cause shown;
+    shown.add(evidence(starter));
+    add_episode(one, shown, one.course.episodes.front());
+    all.evidence = std::move(shown.evidence);
+    all.is_by_running_timers = true;
+    return all;
+}
+
 Retransmissions retransmissions_of(const Case& one) {
-    Retransmissions all{.where = one.direction.where(), .packets = 0, .cost_ns = 0, .evidence = {}};
+    if (const Seen* starter = running_timer_of(one))
+        return by_running_timers(one, *starter);
+    Retransmissions all{.where = one.direction.where()};
     const Episode* longest = nullptr;
     for (const Episode& episode : one.course.episodes)
         if (is_retransmission(episode.why)) {
@@ -40,9 +54,9 @@ Retransmissions retransmissions_of(const Case& one) {
 
 }  // namespace
 
-std::vector<Retransmissions> unexplained_retransmissions(const Whole& whole,
-                                                         const std::vector<Course>& courses,
-                                                         const Causes& causes) {
+std::vector<Retransmissions> retransmissions_without_cause(const Whole& whole,
+                                                           const std::vector<Course>& courses,
+                                                           const Causes& causes) {
     std::unordered_set<std::string_view> explained;
     for (const Cause& cause : causes)
         explained.insert(cause.where);
