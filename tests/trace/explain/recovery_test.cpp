@@ -248,7 +248,8 @@ TEST_F(Recovery, of_one_late_response_shows_nothing) {
     connect();
     answered_late(100);
     EXPECT_EQ(answered(), "none");
-    EXPECT_EQ(retransmissions(), "client → server, QP 0x000011: 1 packet, 67000 us; frames 1 3 2\n");
+    EXPECT_EQ(retransmissions(),
+              "client → server, QP 0x000011: 1 packet, 67000 us; frames 1 3 2\n");
 }
 
 TEST_F(Recovery, of_late_responses_and_a_loss_is_less_certain) {
