@@ -23,16 +23,14 @@ using support::error_text;
 // The programs ignore SIGPIPE, so that write() returns an error if the reader has closed the pipe.
 class SinkTest : public testing::Test {
   protected:
-    SinkTest() {
-        std::signal(SIGPIPE, SIG_IGN);
-        std::filesystem::remove(path_);
-    }
+    SinkTest() { std::signal(SIGPIPE, SIG_IGN); }
 
     static std::string content(const std::string& path) {
         std::ifstream file(path);
         return {std::istreambuf_iterator<char>(file), {}};
     }
-    std::string path_ = testing::TempDir() + "sink_test";
+    const support::TempPath temp_{"sink"};
+    const std::string path_ = temp_.str();
 };
 
 struct Pipe {

@@ -158,14 +158,14 @@ TEST_F(Server, serves_several_clients_and_ends_cleanly_on_sigterm) {
 
 TEST_F(Server, outlives_a_client_that_is_killed) {
     support::Process serving =
-        support::start("server", {server06, "--port", "4243", "--memory", "40000000"});
+        support::start("server", {server06, "--port", "4243", "--memory", "10000000"});
     ASSERT_TRUE(serving.await("listening on", 10s));
     // The client is killed while it is connected, during a WRITE that takes seconds.
     const auto killed = support::exec(
         "client",
         {"bash", "-c",
          client06 +
-             " 192.0.2.1 --port 4243 --length 40000000 --timeout 60 >/tmp/killed.log & pid=$!; "
+             " 192.0.2.1 --port 4243 --length 10000000 --timeout 60 >/tmp/killed.log & pid=$!; "
              "until grep -q post_send /tmp/killed.log; do kill -0 $pid || break; done; "
              "kill -KILL $pid; wait $pid"});
     EXPECT_EQ(killed.exit_code, 128 + SIGKILL) << killed.all();

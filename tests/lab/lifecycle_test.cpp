@@ -62,8 +62,8 @@ std::string processes_of_runs() {
 // A WRITE that takes many seconds, so that the run can be interrupted during it. A busy host needs
 // more than the default of 5 s to register so much memory.
 const support::Argv long_write{"lab/lab",  "capture",  "06",        "--",
-                               "--length", "60000000", "--timeout", "60"};
-const support::Argv enough_memory{"LAB_SERVER_ARGS=--memory 60000000"};
+                               "--length", "30000000", "--timeout", "60"};
+const support::Argv enough_memory{"LAB_SERVER_ARGS=--memory 30000000"};
 
 TEST_F(Lifecycle, up_again_is_quick_and_changes_nothing) {
     const auto before = word_of("build/lab/server.pid") + " " + word_of("build/lab/client.pid");
@@ -186,8 +186,8 @@ TEST_P(LostInACapture, is_named_and_ends_the_run) {
     const std::string cause = file == "link.process" ? "rocewire, the link emulator, has ended"
                                                      : "the " + host + " guest's QEMU has ended";
     support::Process process(
-        {"lab/lab", "capture", "06", "--", "--length", "60000000", "--timeout", "60"},
-        {"LAB_SERVER_ARGS=--memory 60000000"});
+        {"lab/lab", "capture", "06", "--", "--length", "30000000", "--timeout", "60"},
+        {"LAB_SERVER_ARGS=--memory 30000000"});
     // 60 packets of 4 KiB are in the capture.
     ASSERT_TRUE(process.await("client wr 1, 60 of ", 60s)) << process.output();
     const auto killed = std::chrono::steady_clock::now();
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(Processes, LostInACapture,
 
 TEST_F(Lifecycle, a_client_that_takes_too_long_is_stopped) {
     const LabRun run = support::read_run(
-        support::run({"lab/lab", "run", "06", "--", "--length", "60000000", "--timeout", "60"},
+        support::run({"lab/lab", "run", "06", "--", "--length", "30000000", "--timeout", "60"},
                      {enough_memory[0], "CAPTURE_SECONDS=1"}));
     EXPECT_EQ(run.outcome.exit_code, 124) << run.outcome.err;
     EXPECT_NE(run.outcome.err.find("client stopped after 1 s, server ok"), std::string::npos)
