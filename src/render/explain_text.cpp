@@ -25,15 +25,17 @@ class ExplainText {
         : explanation_(explanation), context_(context), style_(style) {}
 
     std::string made() {
-        if (explanation_.causes.empty())
-            no_cause();
+        const bool is_explained = std::ranges::any_of(
+            explanation_.causes, [](const explain::Cause& one) { return one.is_fatal; });
+        if (explanation_.has_failed && !is_explained)
+            unexplained();
+        else if (explanation_.causes.empty())
+            nothing_found();
         for (std::size_t i = 0; i < explanation_.causes.size(); ++i)
             if (is_leader(i))
                 cause(i);
-        const bool is_explained = std::ranges::any_of(
-            explanation_.causes, [](const explain::Cause& one) { return one.is_fatal; });
-        if (explanation_.has_failed && !is_explained && !explanation_.causes.empty())
-            unexplained();
+        if (is_explained)
+            unanswered();
         if (!explanation_.has_failed)
             retransmissions();
         clocks();
@@ -47,11 +49,7 @@ class ExplainText {
         out_ += util::wrapped(std::string(indent, ' ').append(text), columns, indent) + '\n';
     }
 
-    void no_cause() {
-        if (explanation_.has_failed) {
-            unexplained();
-            return;
-        }
+    void nothing_found() {
         if (explanation_.packets == 0 && context_.has_capture)
             paragraph(
                 "Nothing to explain: the capture has no RoCE packet, and no log has an error.", 0);
@@ -59,6 +57,21 @@ class ExplainText {
             paragraph(fmt::format("No failure{} found in {}.", is_slow() ? "" : " and no slowdown",
                                   looked_at()),
                       0);
+    }
+
+    // Of several failures, some have a cause.
+    void unanswered() {
+        constexpr std::size_t most = 3;
+        const auto& all = explanation_.unanswered;
+        for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
+            out_ += '\n';
+            paragraph(fmt::format("A request has no response, and nothing shows why: {}.",
+                                  util::printable(all[i].where)),
+                      0);
+            line(all[i].last);
+        }
+        if (all.size() > most)
+            paragraph(fmt::format("And {} more (--json has all).", all.size() - most), 0);
     }
 
     // Something waited for a retransmission, and nothing shows why.
@@ -88,9 +101,7 @@ class ExplainText {
                 paragraph(fmt::format("Time lost: about {}.", duration(one.cost_ns)), 3);
         }
         if (all.size() > most)
-            paragraph(fmt::format("So were packets of {} more queue pairs (--json has all).",
-                                  all.size() - most),
-                      0);
+            paragraph(fmt::format("And {} more (--json has all).", all.size() - most), 0);
         if (is_slow() && !explanation_.is_of_both_ends)
             paragraph("A capture at both ends (--end) shows whether packets were lost.", 0);
     }
@@ -173,7 +184,7 @@ class ExplainText {
 
     void cause(std::size_t i) {
         const explain::Cause& one = explanation_.causes[i];
-        if (number_ > 0)
+        if (!out_.empty())
             out_ += '\n';
         out_ += fmt::format("{}. {} ({}{})", ++number_,
                             style_(one.is_fatal ? util::TextRole::Bad : util::TextRole::Notice,
@@ -287,6 +298,9 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                                    {"cost_ns", one.cost_ns},
                                    {"running_timers", one.is_by_running_timers},
                                    {"evidence", json_of(one.evidence)}});
+    util::Json unanswered = util::Json::array();
+    for (const explain::Unanswered& one : explanation.unanswered)
+        unanswered.push_back({{"where", one.where}, {"last", json_of(one.last)}});
     util::Json clocks = util::Json::array();
     for (const explain::ClockOffset& one : explanation.clocks)
         clocks.push_back({{"role", one.role}, {"offset_ns", one.offset_ns}});
@@ -295,6 +309,7 @@ std::string explain_json(const Explanation& explanation, const ExplainContext& c
                           {"logs", context.logs},
                           {"clocks", clocks},
                           {"signs", json_of(explanation.signs)},
+                          {"unanswered", unanswered},
                           {"retransmissions", retransmissions},
                           {"causes", causes}};
     return json.dump(-1, ' ', false, util::Json::error_handler_t::replace);

@@ -108,8 +108,7 @@ TEST(ExplainOutput, retransmissions_without_a_cause_are_a_slowdown) {
     slow.is_of_both_ends = true;
     EXPECT_EQ(text(slow, context), shown);
     slow.retransmissions.resize(5, again("c → d, QP 3", 1, 0));
-    EXPECT_TRUE(
-        text(slow, context).ends_with("So were packets of 2 more queue pairs (--json has all).\n"));
+    EXPECT_TRUE(text(slow, context).ends_with("And 2 more (--json has all).\n"));
     slow.has_failed = true;
     EXPECT_EQ(text(slow, context).find("retransmitted"), std::string::npos);
 }
@@ -161,19 +160,42 @@ TEST(ExplainOutput, causes_are_numbered_with_their_certainty_place_and_advice) {
                   advice_lines(Code::Loss));
 }
 
-TEST(ExplainOutput, a_failure_that_only_other_causes_precede_stays_unexplained) {
+TEST(ExplainOutput, a_failure_without_a_cause_comes_before_other_causes) {
     Explanation failed;
     failed.has_failed = true;
     failed.causes = {cause(Code::Loss, "Some were lost.", "", false)};
     const ExplainContext context{.has_capture = true, .logs = 2, .begin_ns = 0};
     const std::string unexplained =
         "Something failed, and the cause is unknown. What shows the failure:\n";
-    EXPECT_TRUE(text(failed, context).ends_with(advice_lines(Code::Loss) + unexplained));
+    EXPECT_TRUE(text(failed, context).starts_with(unexplained + "\n1. loss (likely, not fatal)\n"));
     failed.causes.push_back(cause(Code::PeerGone, "It ended.", "", true));
     EXPECT_EQ(text(failed, context).find(unexplained), std::string::npos);
     failed.causes.pop_back();
     failed.has_failed = false;
     EXPECT_EQ(text(failed, context).find(unexplained), std::string::npos);
+}
+
+// Without a fatal cause, the signs show them.
+TEST(ExplainOutput, requests_without_a_response_follow_the_failures_that_have_a_cause) {
+    Explanation failed;
+    failed.has_failed = true;
+    failed.unanswered = {
+        {.where = "a → b, QP 1",
+         .last = {.frame = 9, .role = {}, .t_ns = 1'000'000, .text = "RC SEND Only"}}};
+    failed.causes = {cause(Code::Loss, "Some were lost.", "", false)};
+    const ExplainContext context{.has_capture = true, .logs = 2, .begin_ns = 0};
+    const std::string one =
+        "\nA request has no response, and nothing shows why: a → b, QP 1.\n"
+        "   frame 9           0.001000  RC SEND Only\n";
+    EXPECT_EQ(text(failed, context).find(one), std::string::npos);
+    failed.causes.front().is_fatal = true;
+    EXPECT_TRUE(text(failed, context).ends_with(advice_lines(Code::Loss) + one));
+    failed.unanswered.resize(4, failed.unanswered.front());
+    EXPECT_TRUE(
+        text(failed, context).ends_with(one + one + one + "And 1 more (--json has all).\n"));
+    EXPECT_EQ(util::Json::parse(render::explain_json(failed, {}))["unanswered"][3],
+              util::Json::parse(R"({"where":"a → b, QP 1","last":{"text":"RC SEND Only",)"
+                                R"("frame":9,"t_ns":1000000}})"));
 }
 
 TEST(ExplainOutput, connections_whose_timeouts_are_too_short_are_named_below_the_first) {
@@ -274,13 +296,13 @@ TEST(ExplainJson, has_all_values_of_the_explanation) {
         R"({"failed":true,"packets":9,"logs":2,"clocks":[{"role":"server","offset_ns":-7}],"signs":[)"
         R"({"text":"NAK","frame":3,"t_ns":5},{"text":"no )"
         "\xef\xbf\xbd"
-        R"( UTF-8","role":"client"}],"retransmissions":[],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
+        R"( UTF-8","role":"client"}],"unanswered":[],"retransmissions":[],"causes":[{"code":"wrong-rkey","certainty":"likely",)"
         R"("fatal":true,"where":"client → server","text":"Zero.","cost_ns":17,)"
         R"("evidence":[{"text":"mr","role":"server","t_ns":6}],"excluded":[],"open":[],"advice":)" +
             advice.dump() + "}]}");
     EXPECT_EQ(
         render::explain_json({}, {}),
-        R"({"failed":false,"packets":0,"logs":0,"clocks":[],"signs":[],"retransmissions":[],"causes":[]})");
+        R"({"failed":false,"packets":0,"logs":0,"clocks":[],"signs":[],"unanswered":[],"retransmissions":[],"causes":[]})");
 }
 
 }  // namespace explain_output_test

@@ -143,6 +143,13 @@ struct Retransmissions {
     bool is_by_running_timers = false;
 };
 
+/// A request that was sent at least three times without a response to the end, of a connection that no fatal
+/// cause in Explanation::causes is about.
+struct Unanswered {
+    std::string where;  ///< as Cause::where
+    Evidence last;      ///< its last copy
+};
+
 struct Explanation {
     /// Something failed: a request completed with an error, the peer refused one, a connection was
     /// not established, or a requester gave up.
@@ -151,6 +158,7 @@ struct Explanation {
     std::vector<Evidence> signs;
     /// The most probable one first.
     std::vector<Cause> causes;
+    std::vector<Unanswered> unanswered;
     /// The one that cost most first.
     std::vector<Retransmissions> retransmissions;
     bool is_of_both_ends = false;      ///< the capture is of both ends of the path

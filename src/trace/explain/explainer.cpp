@@ -85,9 +85,8 @@ class Signs {
                                               [](const Seen* one) { return one->is_fatal_nak(); });
         if (nak != direction.responses.end())
             add(evidence(**nak));
-        constexpr std::size_t least_copies = 3;
-        if (course.silent_copies.size() >= least_copies)
-            add(evidence(*course.silent_copies.back()));
+        if (auto last = unanswered_request(course))
+            add(*std::move(last));
     }
 
     void ends(const Logs& logs) {
@@ -333,9 +332,10 @@ Explanation Explainer::explanation() {
         explain_two_logs(one, found);
         explain_unpolled(one, found);
         exclude_alternatives(one, found);
+        // Requests that the responder takes for copies are acknowledged, and not executed.
         if (one.has_succeeded())
             for (Cause& cause : found)
-                cause.is_fatal = false;
+                cause.is_fatal = cause.code == Code::WrongPsn;
         std::ranges::move(found, std::back_inserter(causes));
     }
     explain_failed_rtr(whole, causes);
@@ -355,6 +355,7 @@ Explanation Explainer::explanation() {
     explain_link(whole, out.has_failed, causes);
     explain_collectives(whole, causes);
     out.is_of_both_ends = passages_.has_value();
+    out.unanswered = unanswered_without_cause(whole, courses, causes);
     out.retransmissions = retransmissions_without_cause(whole, courses, causes);
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);

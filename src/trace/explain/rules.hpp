@@ -132,6 +132,8 @@ void explain_refusal(const Case& one, Causes& causes);
 /// The two ends expect different first PSNs. Part of explain_set_up(). Returns true if it added a
 /// cause.
 bool explain_first_psn(const Case& one, Causes& causes);
+/// The connection manager's messages and the first request differ. Such a request may be acknowledged.
+bool explain_announced_psn(const Case& one, Causes& causes);
 /// The two ends have different path MTUs. Part of explain_set_up().
 void explain_path_mtu(const Case& one, Causes& causes);
 /// The requests go to an address that is not the peer's, or come from one that the responder does not
@@ -257,6 +259,13 @@ void explain_deviations(const Whole& whole, const conformance::Report& report, b
 void explain_congestion(const Whole& whole, Causes& causes);
 /// Which rules of the link emulator are the reason of a cause. Call it after the other rules.
 void explain_link(const Whole& whole, bool has_failed, Causes& causes);
+/// The last copy of a request that was sent three times or more, without a response to the end.
+std::optional<Evidence> unanswered_request(const Course& course);
+/// Such requests of connections that no fatal cause is about. Call it after the other rules. `courses`:
+/// of Whole::directions.
+std::vector<Unanswered> unanswered_without_cause(const Whole& whole,
+                                                 const std::vector<Course>& courses,
+                                                 const Causes& causes);
 /// Retransmissions of directions that have no cause. Call it after the other rules. `courses`: of
 /// Whole::directions.
 std::vector<Retransmissions> retransmissions_without_cause(const Whole& whole,

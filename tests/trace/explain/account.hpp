@@ -36,6 +36,15 @@ class Account : public Scene {
         return all;
     }
 
+    /// Requests without a response and without a cause: place and last copy.
+    std::string unanswered() {
+        last_ = explained();
+        std::string all;
+        for (const explain::Unanswered& one : last_.unanswered)
+            all += one.where + '\n' + text(one.last);
+        return all;
+    }
+
     /// Those without a cause: place, packets, time and frames of the evidence, a line each.
     std::string retransmissions() {
         last_ = explained();

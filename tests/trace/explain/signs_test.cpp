@@ -25,8 +25,40 @@ TEST_F(Explained, failures_show_the_last_of_three_silent_copies) {
     EXPECT_EQ(signs(), "");
     EXPECT_FALSE(last_.has_failed);
     repeat(100, 1);
-    EXPECT_EQ(signs(), "  frame 3: RC SEND Only  PSN 0x000064  8 B\n");
+    EXPECT_EQ(signs(), "  frame 3: RC SEND Only  PSN 0x000064  8 B  (copy 3, no response)\n");
     EXPECT_TRUE(last_.has_failed);
+}
+
+class ExplainedSilence : public Account {
+  protected:
+    /// The request with this PSN is refused, then another is sent three times.
+    void fail(const Way& refused, const Way& refusal) {
+        auto made = packet(refused, opcode::write_only, 500, 8);
+        made.reth = wire::Reth{.va = 0x1000, .rkey = 1, .dmalen = 8};
+        add(made);
+        add(answer(refusal, 500, syndrome::access_error));
+        for (int copy = 0; copy < 3; ++copy) {
+            send(100);
+            wait(67 * ms);
+        }
+    }
+};
+
+TEST_F(ExplainedSilence, is_listed_beside_the_failure_of_another_connection) {
+    fail({.from = 2, .to = 1, .qpn = 0x12}, {.from = 1, .to = 2, .qpn = 0x22});
+    EXPECT_EQ(unanswered(),
+              "192.0.2.2 → 192.0.2.1, QP 0x000011\n"
+              "  frame 5: RC SEND Only  PSN 0x000064  8 B  (copy 3, no response)\n");
+    EXPECT_TRUE(last_.has_failed);
+}
+
+// A refusal ends the queue pairs of both ends.
+TEST_F(ExplainedSilence, is_explained_by_the_failure_of_the_other_direction) {
+    connect();
+    fail(to_client, to_server);
+    EXPECT_EQ(unanswered(), "");
+    ASSERT_FALSE(last_.causes.empty());
+    EXPECT_TRUE(last_.causes.front().is_fatal);
 }
 
 class ExplainedEnd : public Account,

@@ -1,8 +1,11 @@
-// Retransmissions that are no cause.
+// What no cause is about: retransmissions, and requests without a response.
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "trace/explain/rules.hpp"
 #include "trace/explain/timers.hpp"
@@ -52,7 +55,44 @@ Retransmissions retransmissions_of(const Case& one) {
     return all;
 }
 
+// With the other direction of its connection: what ends one of its queue pairs ends both.
+bool is_failure_explained(const Directions& directions, const Direction& direction,
+                          const std::unordered_set<std::string>& failed) {
+    const auto back = std::ranges::find_if(directions, [&](const Direction& other) {
+        return other.stream != nullptr && other.stream == direction.back;
+    });
+    return failed.contains(direction.where()) ||
+           (back != directions.end() && failed.contains(back->where()));
+}
+
 }  // namespace
+
+std::optional<Evidence> unanswered_request(const Course& course) {
+    constexpr std::size_t least_copies = 3;
+    const std::size_t copies = course.silent_copies.size();
+    if (copies < least_copies)
+        return std::nullopt;
+    Evidence last = evidence(*course.silent_copies.back());
+    last.text += fmt::format("  (copy {}, no response)", copies);
+    return last;
+}
+
+std::vector<Unanswered> unanswered_without_cause(const Whole& whole,
+                                                 const std::vector<Course>& courses,
+                                                 const Causes& causes) {
+    std::unordered_set<std::string> failed;
+    for (const Cause& cause : causes)
+        if (cause.is_fatal)
+            failed.insert(cause.where);
+    std::vector<Unanswered> all;
+    for (std::size_t i = 0; i < courses.size(); ++i) {
+        const Direction& direction = whole.directions[i];
+        auto last = unanswered_request(courses[i]);
+        if (last && !is_failure_explained(whole.directions, direction, failed))
+            all.push_back({direction.where(), *std::move(last)});
+    }
+    return all;
+}
 
 std::vector<Retransmissions> retransmissions_without_cause(const Whole& whole,
                                                            const std::vector<Course>& courses,
