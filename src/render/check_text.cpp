@@ -176,7 +176,7 @@ class Text {
                      counted(one.missing.psns, "PSN"), one.missing.first, one.missing.frame),
                  util::TextRole::Notice);
         if (one.gave_up_after)
-            also(fmt::format("the requester gave up after {} without a response",
+            also(fmt::format("the requester gave up after {} without an acknowledgement",
                              counted(*one.gave_up_after, "retransmission")),
                  util::TextRole::Notice);
         if (one.silent_since)

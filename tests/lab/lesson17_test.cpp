@@ -1,5 +1,9 @@
 // Lesson 17 in the lab: the PSN announced by rdma_cm, and connections that start with another PSN.
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "support/step_checks.hpp"
 
@@ -62,6 +66,24 @@ TEST_F(Lesson17, only_packets_from_the_announced_psn_on_are_executed) {
     EXPECT_TRUE(completions[2].text("status") == "SUCCESS" ||
                 completions[2].text("status") == "RETRY_EXC_ERR");
     EXPECT_EQ(rows(run, "frame", "aeth.syndrome == 0x60").size(), 1U) << "NAK: PSN sequence error";
+}
+
+// The server's device waits for the announced PSN, as its counters show.
+TEST_F(Lesson17, the_check_finds_what_the_device_counts) {
+    const LabRun& run = support::plain_run("17");
+    const auto outcome = support::run({"build/rocecap", "check", "--json", run.dir});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
+    const auto checked = nlohmann::json::parse(outcome.out);
+    std::set<std::string> codes;
+    for (const auto& one : checked.at("deviations"))
+        codes.insert(one.at("code"));
+    // The PSN of the client decides on which side of it rxe's 0xffffff is.
+    EXPECT_TRUE(codes == (std::set<std::string>{"ack-psn", "first-psn", "psn-skipped"}) ||
+                codes == (std::set<std::string>{"ack-beyond", "first-psn", "psn-skipped"}))
+        << outcome.out;
+    for (const auto& counter : checked.at("counters"))
+        EXPECT_TRUE(counter.at("equal")) << counter;
+    EXPECT_FALSE(checked.at("counters").empty());
 }
 
 }  // namespace lesson17_test

@@ -192,7 +192,7 @@ class Checker {
     static void settle_fates(HalfStream& stream, std::uint64_t until);
     void settle_facts();
     void settle_facts(HalfStream& stream, const flow::StreamFacts& facts);
-    static void settle_first_psn(HalfStream& stream);
+    static void settle_first_psn(HalfStream& stream, const flow::StreamFacts& facts);
     bool is_judged(const flow::StreamKey& requests, Code code) const;
     void report(const HalfStream& stream, std::size_t connection, bool forward, HalfReport& out);
     void count_models(const flow::StreamKey& requests, const HalfCheck& check);

@@ -72,19 +72,19 @@ void Checker::settle_facts(HalfStream& stream, const flow::StreamFacts& facts) {
     stream.facts.retry = facts.retry;
     stream.facts.may_lack_packets =
         may_lack_packets_ && report_.completeness != Completeness::Known;
-    settle_first_psn(stream);
+    settle_first_psn(stream, facts);
 }
 
-// Takes the PSN of the first request that was sent. If it differs from the announced one, the
-// capture began later.
-void Checker::settle_first_psn(HalfStream& stream) {
+// Takes the PSN of the first request that was sent. If it differs from the one that a run log has, or far
+// from the announced one, the capture began later.
+void Checker::settle_first_psn(HalfStream& stream, const flow::StreamFacts& facts) {
     const auto first = std::ranges::find_if(stream.seen, [](const auto& one) {
         return one.first == LinkSide::Ingress && one.second.opcode->is_request();
     });
     if (first == stream.seen.end())
         return;
     const ObservedPacket& request = first->second;
-    if (stream.facts.first_psn == request.psn)
+    if (stream.facts.first_psn == request.psn || facts.announced_instead_of(request.psn))
         return;
     stream.facts.is_told = false;
     stream.facts.first_psn = request.opcode->starts_message() && !stream.facts.first_psn

@@ -15,7 +15,7 @@ struct CodeRow {
 
 // 9.6 header validation, 9.7.3 generating requests, 9.7.5.1 PSNs of responses, 9.7.5.2 their AETH,
 // 9.7.5.2.8 RNR NAK, 9.7.6.1 responses at the requester, 9.7.6.1.3 timeouts, 9.7.7.1 MSN, 9.9.3
-// errors of a responder.
+// errors of a responder, 12.6 contents of the connection manager's messages.
 constexpr auto rows = std::to_array<CodeRow>({
     {Code::AckBeyond, "ack-beyond", "9.7.5.1", false},
     {Code::AckPsn, "ack-psn", "9.7.5.1", true},
@@ -32,6 +32,7 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::AtomicReplay, "atomic-replay", "9.7.5.1", false},
     {Code::IcrcAnswered, "icrc-answered", "9.6", false},
     {Code::AnswerAfterError, "answer-after-error", "9.9.3", false},
+    {Code::FirstPsn, "first-psn", "12.6", false},
     {Code::PsnSkipped, "psn-skipped", "9.7.3.1", true},
     {Code::ResendFrom, "resend-from", "9.7.6.1", true},
     {Code::ResendSkips, "resend-skips", "9.7.6.1", true},

@@ -33,6 +33,7 @@ enum class Code : std::uint8_t {
     IcrcAnswered,
     AnswerAfterError,
     // requester
+    FirstPsn,
     PsnSkipped,
     ResendFrom,
     ResendSkips,
@@ -51,7 +52,7 @@ std::string_view name(Code code);
 std::string_view section(Code code);
 /// Returns true for a finding about a responder, false for one about a requester.
 constexpr bool is_responders(Code code) {
-    return code < Code::PsnSkipped;
+    return code < Code::FirstPsn;
 }
 /// Returns true if lost packets between a host and the capture may explain the finding. The other
 /// codes are about packets that were seen and hold even if packets are missing.

@@ -50,7 +50,9 @@ void Checker::report(const HalfStream& stream, std::size_t connection, bool forw
     out.repeated = requester.repeated_packets();
     out.copied = requester.copied_packets();
     out.first_psn = stream.facts.first_psn;
-    out.is_told = stream.facts.is_told;
+    if (out.first_psn && requester.first_psn())
+        out.first_psn = requester.first_psn();
+    out.is_told = stream.facts.is_told && out.first_psn == stream.facts.first_psn;
     out.began_in_the_middle = out.requests != 0 && responder.began_in_the_middle();
     if (responder.silent_since())
         out.silent_since = responder.silent_since()->frame;

@@ -28,10 +28,8 @@ Finding& Requester::report(Code code, const ObservedPacket& at, std::string text
 }
 
 bool Requester::sent(const ObservedPacket& request) {
-    if (!is_begun_) {
-        is_begun_ = true;
-        sequence_ = Sequence(facts_.first_psn.value_or(request.psn));
-    }
+    if (!is_begun_)
+        begin(request);
     const std::uint64_t copied_before = copied_packets_;
     const ExtendedPsn place = sequence_.extend(request.psn);
     if (place >= next_)
@@ -40,6 +38,17 @@ bool Requester::sent(const ObservedPacket& request) {
         again(request, place);
     last_sent_ns_ = request.t_ns;
     return copied_packets_ != copied_before;
+}
+
+// A request behind the announced one is no later one whose predecessors the capture lacks.
+void Requester::begin(const ObservedPacket& request) {
+    is_begun_ = true;
+    sequence_ = Sequence(request.psn);
+    if (const auto announced = facts_.first_psn; announced && *announced != request.psn)
+        report(request.psn.is_before(*announced) ? Code::FirstPsn : Code::PsnSkipped, request,
+               fmt::format("the first request has PSN {:#08x}, and the connection manager "
+                           "announced {:#08x}",
+                           request.psn, *announced));
 }
 
 void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {

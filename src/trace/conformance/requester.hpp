@@ -43,6 +43,10 @@ class Requester {
     /// Forgets the retransmissions that began before this frame, but not the last one.
     void forget_before(std::uint64_t frame);
 
+    /// PSN of the first request; nullopt: none was sent.
+    std::optional<wire::Psn> first_psn() const {
+        return is_begun_ ? std::optional(sequence_.psn_of(0)) : std::nullopt;
+    }
     /// With Keep::Window, the newest.
     const std::vector<Resend>& resends() const { return resends_; }
     std::uint64_t repeated_packets() const { return repeated_packets_; }
@@ -54,7 +58,7 @@ class Requester {
     std::uint64_t retries() const { return retries_; }
     /// NAKs with a PSN that acknowledged something new.
     std::uint64_t naks_that_acknowledged() const { return naks_that_acknowledged_; }
-    /// Number of retransmissions without a response before it stopped.
+    /// Number of retransmissions that were not acknowledged before it stopped.
     std::optional<std::uint64_t> gave_up_after() const { return gave_up_after_; }
 
   private:
@@ -102,6 +106,7 @@ class Requester {
     // Maximum time until a host acts on an arrival or on its timer.
     static constexpr std::int64_t lag_ns = 50'000'000;
 
+    void begin(const ObservedPacket& request);
     void new_request(const ObservedPacket& request, ExtendedPsn place);
     void again(const ObservedPacket& request, ExtendedPsn place);
     void forget();

@@ -88,9 +88,12 @@ void Responder::wrong_ack(const State& later, const ObservedPacket& sent) {
         return;
     }
     report(Code::AckPsn, sent,
-           fmt::format("an ACK of PSN {:#08x}, although PSN {:#08x} was already acknowledged and "
-                       "no duplicate arrived",
-                       sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
+           fmt::format("an ACK of PSN {:#08x}, although no copy of that request arrived and {}",
+                       sent.psn,
+                       acknowledged_ ? fmt::format("PSN {:#08x} was already acknowledged",
+                                                   sequence_.psn_of(*acknowledged_))
+                                     : fmt::format("the responder expects PSN {:#08x}",
+                                                   sequence_.psn_of(later.expected))));
 }
 
 void Responder::wrong_data(const ObservedPacket& sent) {

@@ -82,6 +82,9 @@ class Alternatives {
         if (requester != nullptr && direction_.back != nullptr && !direction_.responses.empty() &&
             direction_.back->key.dest_qpn == requester->qpn)
             return fmt::format("{:#08x} responds to {:#08x}", direction_.dest_qpn, requester->qpn);
+        if (direction_.stream != nullptr && direction_.stream->facts.was_set_up)
+            return fmt::format("the connection manager has set up the connection to {:#08x}",
+                               direction_.dest_qpn);
         return accepted();
     }
 

@@ -1,5 +1,6 @@
 // The two ends expect different first PSNs.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,8 +30,59 @@ class FirstPsn {
         return by_responder() || by_answers();
     }
 
+    // The requester does not begin where the connection manager's message told it to.
+    bool by_announcement() {
+        if (direction_.requests.empty())
+            return false;
+        const Seen& first = *direction_.requests.front();
+        const auto announced = direction_.stream->facts.announced_instead_of(first.psn);
+        if (!announced || !first.opcode->starts_message() || has_sent(*announced))
+            return false;
+        const bool is_behind = first.psn.is_before(*announced);
+        const auto nak = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
+            return one->is_sequence_nak() && one->psn == *announced;
+        });
+        // The capture may lack the requests from the announced one on.
+        if (!is_behind && (nak == direction_.responses.end() || !was_ignored(**nak)))
+            return false;
+        Cause& cause =
+            add(Certainty::Certain,
+                fmt::format("{} begins with PSN {:#08x}, but the connection manager announced "
+                            "{:#08x}: the responder {}.",
+                            spoken(direction_.from), first.psn, *announced,
+                            is_behind ? "takes the requests before that one for copies of earlier "
+                                        "ones, and executes none of them"
+                                      : "expects that one"));
+        compare_byte_orders(cause, first.psn, *announced);
+        if (const CmSeen* message = announcement(first.frame)) {
+            Evidence shown = evidence(*message);
+            shown.text += fmt::format("  PSN {:#08x}", *announced);
+            cause.evidence.insert(cause.evidence.begin(), std::move(shown));
+        }
+        if (!is_behind)
+            cause.add(evidence(**nak));
+        add_values(cause);
+        return true;
+    }
+
   private:
     static constexpr std::int64_t early_ns = conformance::RecordedOrder::longest_ns;
+
+    bool has_sent(wire::Psn psn) const {
+        return std::ranges::count(direction_.requests, psn, &Seen::psn) != 0;
+    }
+
+    // The responder's last ConnectRequest or ConnectReply before this frame.
+    const CmSeen* announcement(std::uint64_t frame) const {
+        const flow::StreamKey& key = direction_.stream->key;
+        const CmSeen* newest = nullptr;
+        for (const CmSeen& one : case_.whole.traffic.cm())
+            if (one.frame < frame && one.from == key.dst && one.qpn == key.dest_qpn &&
+                (one.attribute == wire::CmAttribute::ConnectRequest ||
+                 one.attribute == wire::CmAttribute::ConnectReply))
+                newest = &one;
+        return newest;
+    }
 
     // Nothing was ever acknowledged, and the responder expects another PSN.
     bool by_responder() {
@@ -168,6 +220,10 @@ class FirstPsn {
 };
 
 }  // namespace
+
+bool explain_announced_psn(const Case& one, Causes& causes) {
+    return FirstPsn(one, causes).by_announcement();
+}
 
 bool explain_first_psn(const Case& one, Causes& causes) {
     return FirstPsn(one, causes).explain();

@@ -21,6 +21,8 @@ class SetUp {
                 partition();
             return;
         }
+        if (explain_announced_psn(case_, causes_))
+            return;
         if (!is_in_trouble()) {
             if (is_stalled() && !contradiction() && direction_.responder != nullptr)
                 explain_first_psn(case_, causes_);

@@ -39,6 +39,7 @@ StreamFacts Tracker::facts(const Stream& stream) const {
             .pairing = stream.pairing,
             .path_mtu = stream.path_mtu == 0 && peer != nullptr ? peer->path_mtu : stream.path_mtu,
             .first_psn = stream.first_psn,
+            .was_set_up = stream.connection.has_value(),
             .retry = stream.retry};
 }
 

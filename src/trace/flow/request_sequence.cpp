@@ -56,6 +56,9 @@ Novelty RequestSequence::place(wire::Psn psn, std::uint32_t psns, const Arrival&
     if (packets_++ == 0) {
         first_psn_ = psn;
         first_time_ = arrival.t_ns;
+        // The requester does not begin with the PSN that was announced.
+        if (psn.is_before(next_))
+            expect(psn);
     }
     const std::int32_t ahead = distance(next_, psn);
     if (ahead < 0 && ahead >= farthest_back())

@@ -125,7 +125,13 @@ struct StreamFacts {
     Pairing pairing = Pairing::None;
     PathMtu path_mtu = 0;                ///< 0: unknown
     std::optional<wire::Psn> first_psn;  ///< from the connection manager or a run log
-    RetrySettings retry;                 ///< of the sender
+    /// The capture has the ConnectRequest and the ConnectReply, which `first_psn` is from.
+    bool was_set_up = false;
+    RetrySettings retry;  ///< of the sender
+
+    /// The PSN that the set-up announced for the first request, if the request with `psn` is not that
+    /// one and near it; nullopt otherwise.
+    std::optional<wire::Psn> announced_instead_of(wire::Psn psn) const;
 };
 
 }  // namespace flow

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 
 #include "trace/timeline/endpoint_search.hpp"
 #include "wire/tcp.hpp"
 
 namespace timeline {
+namespace {
+
+constexpr std::string_view connection_manager = "the connection manager";
+
+}  // namespace
 
 std::vector<FirstPsnSearch::Announcement> FirstPsnSearch::announcements(const wire::Packet& packet,
                                                                         util::Bytes frame) {
@@ -37,8 +43,10 @@ void FirstPsnSearch::begin(const FinishedRun& run) {
 
 FirstPsns FirstPsnSearch::take() {
     take_log();
-    for (Direction& direction : directions_)
+    for (Direction& direction : directions_) {
+        take_begin(direction);
         all_.directions.push_back(std::move(direction.first));
+    }
     return std::move(all_);
 }
 
@@ -116,7 +124,7 @@ void FirstPsnSearch::make(const flow::StreamKey& stream, std::uint32_t qpn, std:
     direction.first.qpn = qpn;
     direction.first.dest_qpn = stream.dest_qpn;
     direction.first.psn = psn;
-    direction.first.chosen_by = "the connection manager";
+    direction.first.chosen_by = connection_manager;
     for (const SeenAnnouncement& said : said_)
         note(direction, said);
     add(std::move(direction));
@@ -157,12 +165,47 @@ void FirstPsnSearch::note(Direction& direction, const SeenAnnouncement& said) {
 
 void FirstPsnSearch::note(Direction& direction, const PacketKey& key, std::uint64_t frame) {
     FirstPsn& first = direction.first;
+    const bool is_first = !key.is_response && !std::exchange(direction.has_request, true);
     // If the capture begins within a message, its first packet does not show the first PSN.
-    if (!key.is_response && !std::exchange(direction.has_request, true) && !first.psn &&
-        key.starts_message)
-        first.psn = key.psn;
+    if (is_first && key.starts_message) {
+        if (!first.psn)
+            first.psn = key.psn;
+        else if (first.chosen_by == connection_manager && first.psn != key.psn)
+            direction.begun = {.psn = key.psn, .bths = {}};
+    }
     if (first.psn == key.psn)
         first.bths.push_back(frame);
+    note_begin(direction, key, frame);
+}
+
+void FirstPsnSearch::note_begin(Direction& direction, const PacketKey& key, std::uint64_t frame) {
+    auto& begun = direction.begun;
+    if (!begun)
+        return;
+    if (key.psn == begun->psn)
+        begun->bths.push_back(frame);
+    if (key.psn != direction.first.psn)
+        return;
+    if (key.is_response)
+        begun->was_refused |= key.is_nak;
+    else
+        begun.reset();  // it was sent later
+}
+
+// Requests from the announced one on may be missing, unless the responder asks for it.
+void FirstPsnSearch::take_begin(Direction& direction) {
+    FirstPsn& first = direction.first;
+    if (!direction.begun)
+        return;
+    const std::int32_t ahead = distance(wire::Psn(*first.psn), wire::Psn(direction.begun->psn));
+    if (ahead < -flow::longest_jump || ahead > flow::longest_jump ||
+        (ahead > 0 && !direction.begun->was_refused))
+        return;
+    first.psn = direction.begun->psn;
+    first.bths = std::move(direction.begun->bths);
+    first.chosen_by = "not the connection manager";
+    first.connect_requests.clear();
+    first.connect_replies.clear();
 }
 
 FirstPsns first_psns(TraceInput& input) {

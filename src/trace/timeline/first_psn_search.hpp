@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -53,6 +54,13 @@ class FirstPsnSearch : public FirstPass {
         FirstPsn first;
         std::string source, destination;  // IP addresses; empty: unknown
         bool has_request = false;
+        /// The first request, if it has another PSN than the connection manager announced.
+        struct Begun {
+            std::uint32_t psn = 0;
+            std::vector<std::uint64_t> bths;
+            bool was_refused = false;  // the responder expects the announced one
+        };
+        std::optional<Begun> begun;
     };
 
     static std::vector<Announcement> announcements(const wire::Packet& packet, util::Bytes frame);
@@ -64,6 +72,8 @@ class FirstPsnSearch : public FirstPass {
     void make_if_new(const PacketKey& key);
     static void note(Direction& direction, const SeenAnnouncement& said);
     static void note(Direction& direction, const PacketKey& key, std::uint64_t frame);
+    static void note_begin(Direction& direction, const PacketKey& key, std::uint64_t frame);
+    static void take_begin(Direction& direction);
 
     LogPsns log_;
     bool has_taken_log_ = false;

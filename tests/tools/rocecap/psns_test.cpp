@@ -75,6 +75,47 @@ TEST(PsnsCommand, the_connection_manager_announces_what_the_other_side_will_send
         "cm   server → client  0x54b40d   rdma_cm (the kernel)  ConnectRequest (frame 1)\n");
 }
 
+// {first request, PSN of a NAK (0: none), second request, whether the announced PSN is the first one}
+struct Begun {
+    std::uint32_t first, nak, second;
+    bool is_announced;
+};
+
+TEST(PsnsCommand, a_requester_need_not_begin_with_what_was_announced) {
+    for (const Begun& one : {Begun{0x0deeed, 0, 0x0deeee, true},
+                             {0x0deedd, 0, 0x0deede, false},
+                             {0x0deedd, 0, 0x0deeed, true},
+                             {0x0deefd, 0, 0x0deefe, true},  // the first ones may be missing
+                             {0x0deefd, 0x0deeed, 0x0deefd, false},
+                             {0x0deefd, 0x0deeed, 0x0deeed, true},
+                             {0x0deefd, 0x0deeee, 0x0deefd, true},
+                             {0x0ceeec, 0, 0x0ceeed, true}}) {  // farther than any queue is long
+        SyntheticRun run("begun");
+        run.cm_message(wire::CmAttribute::ConnectRequest,
+                       wire_test::CmData().put(32, "000012").put(43, "00").put(44, "54b40d"),
+                       false);
+        run.cm_message(wire::CmAttribute::ConnectReply,
+                       wire_test::CmData().put(4, "00010203").put(12, "000011").put(20, "0deeed"),
+                       true);
+        run.packet(write_only, one.first);
+        if (one.nak != 0)
+            run.packet_with(acknowledge, one.nak, true, [](wire::Packet& made) {
+                made.aeth = wire::Aeth{.syndrome = 0x60, .msn = 0};
+            });
+        run.packet(write_only, one.second);
+        run.keep_capture();
+        const auto all = objects(run);
+        ASSERT_EQ(all.size(), 2U);
+        EXPECT_EQ(all[0]["first_psn"], one.is_announced ? 0x0deeedU : one.first) << one.first;
+        EXPECT_EQ(all[0]["chosen_by"],
+                  one.is_announced ? "the connection manager" : "not the connection manager");
+        EXPECT_EQ(all[0]["readable"]["connect_reply"].empty(), !one.is_announced);
+        if (!one.is_announced) {
+            EXPECT_EQ(all[0]["readable"]["bth"][0], 3);
+        }
+    }
+}
+
 TEST(PsnsCommand, an_endpoint_is_found_in_any_tcp_segment) {
     SyntheticRun run("tcp");
     run.log("server", "psn", {{"qpn", 0x11u}, {"psn", 0x5e1f00u}, {"source", "--psn"}});

@@ -279,4 +279,78 @@ INSTANTIATE_TEST_SUITE_P(All, EarlyNak,
                          testing::Values(std::pair(ms, "wrong-psn certain"),
                                          std::pair(20 * ms, "peer-gone possible")));
 
+class AnnouncedFirstPsn : public FirstPsn {
+  protected:
+    void set_up() {
+        add(cm_packet(to_server, connect_request({.comm_id = 7, .qpn = 0x21, .psn = 500}, 3)));
+        add(cm_packet(to_client, connect_reply({.comm_id = 8, .qpn = 0x11, .psn = 100}, 7)));
+    }
+};
+
+TEST_F(AnnouncedFirstPsn, before_the_first_request_is_what_the_responder_expects) {
+    set_up();
+    send(116);
+    nak(100, syndrome::psn_error);
+    repeat(116);
+    EXPECT_EQ(causes(), R"(
+wrong-psn certain, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  192.0.2.2 begins with PSN 0x000074, but the connection manager announced 0x000064: the responder expects that one.
+  frame 2: CM ConnectReply  PSN 0x000064
+  frame 3: RC SEND Only  PSN 0x000074  8 B
+  frame 4: RC Acknowledge  PSN 0x000064  NAK: PSN Sequence Error
+)");
+}
+
+// Until the requester ignores the NAK, the first requests may be missing in the capture.
+TEST_F(AnnouncedFirstPsn, before_the_first_request_may_be_that_of_a_missing_one) {
+    set_up();
+    send(116);
+    nak(100, syndrome::psn_error);
+    EXPECT_NE(answered().substr(0, 9), "wrong-psn");
+    send(100);
+    for (std::uint32_t psn = 101; psn < 117; ++psn)
+        send(psn);
+    ack(116);
+    EXPECT_EQ(answered(), "loss likely");
+}
+
+// The requests complete with success, and none was executed.
+TEST_F(AnnouncedFirstPsn, behind_the_first_request_makes_it_a_copy_for_the_responder) {
+    set_up();
+    send(84);
+    ack(99);
+    send(85);
+    ack(99);
+    EXPECT_EQ(causes(), R"(
+wrong-psn certain, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  192.0.2.2 begins with PSN 0x000054, but the connection manager announced 0x000064: the responder takes the requests before that one for copies of earlier ones, and executes none of them.
+  frame 2: CM ConnectReply  PSN 0x000064
+  frame 3: RC SEND Only  PSN 0x000054  8 B
+)");
+}
+
+TEST_F(AnnouncedFirstPsn, behind_the_first_request_is_fatal_although_the_request_completes) {
+    Pair wrong = client();
+    wrong.sq_psn = 84;
+    connect(wrong, server());
+    set_up();
+    posts_send(84, 8);
+    send(84);
+    ack(99);
+    completes("SUCCESS");
+    EXPECT_EQ(answered(), "wrong-psn certain");
+    EXPECT_TRUE(first().is_fatal);
+    EXPECT_TRUE(last_.has_failed);
+}
+
+TEST_F(AnnouncedFirstPsn, that_was_sent_later_is_not_wrong) {
+    set_up();
+    send(99);
+    send(100);
+    ack(100);
+    EXPECT_NE(answered().substr(0, 9), "wrong-psn");
+}
+
 }  // namespace explain_test

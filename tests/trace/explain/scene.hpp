@@ -171,12 +171,8 @@ class Scene : public testing::Test {
         if (attribute == wire::CmAttribute::ConnectReject)
             util::put_be16<10>(bytes, reason);
         const auto mad = wire_test::cm_mad(attribute, data);
-        Way way = from == 2 ? to_server : to_client;
-        way.qpn = wire::gsi_qpn;
-        auto made = datagram(way, wire::gsi_qpn, 7);
+        auto made = cm_packet(from == 2 ? to_server : to_client, mad);
         made.bth->p_key = p_key;
-        made.deth->q_key = wire::gsi_q_key;
-        made.payload = mad;
         return add(made);
     }
 

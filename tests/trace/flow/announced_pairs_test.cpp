@@ -53,6 +53,21 @@ TEST(AnnouncedPathMtu, is_the_one_that_the_connection_manager_names) {
     }
 }
 
+// The first request, not the announced one, begins the sequence.
+TEST(AnnouncedPsn, behind_the_first_request_makes_it_no_copy) {
+    Feed feed;
+    feed.connect(there, active, passive);
+    for (const std::uint32_t psn : {84U, 84U, 85U})
+        feed.add(packet(there, opcode::send_only, psn, 8));
+    const auto requests = feed.connections().front().forward.requests;
+    EXPECT_EQ(requests.psns, 2U);
+    EXPECT_EQ(requests.repeats, 1U);
+    EXPECT_EQ(requests.first_psn, Psn(84));
+    EXPECT_EQ(requests.last_psn, Psn(85));
+    EXPECT_EQ(requests.gaps, 0U);
+    EXPECT_EQ(requests.restarts, 0U);
+}
+
 TEST(NextConnectionAfterOneWay, begins_anew_in_both_directions) {
     for (const Way& way : {there, back}) {
         SCOPED_TRACE(way.qpn);

@@ -131,6 +131,15 @@ inline std::vector<std::byte> connect_reply(const Endpoint& passive, std::uint32
     return wire_test::cm_mad(wire::CmAttribute::ConnectReply, data);
 }
 
+/// The packet of a message of the connection manager.
+inline wire::Packet cm_packet(Way way, const std::vector<std::byte>& mad) {
+    way.qpn = wire::gsi_qpn;
+    auto made = datagram(way, wire::gsi_qpn, 7);
+    made.deth->q_key = wire::gsi_q_key;
+    made.payload = mad;
+    return made;
+}
+
 /// A tracker and the time: each packet is 1 µs after the preceding one.
 class Feed {
   public:
@@ -165,11 +174,11 @@ class Feed {
     }
     void request(Way to_passive, const Endpoint& active, unsigned path_mtu_code = 1,
                  const Service& service = {}) {
-        add_mad(to_passive, connect_request(active, path_mtu_code, service));
+        add(cm_packet(to_passive, connect_request(active, path_mtu_code, service)));
     }
     void reply(const Way& to_passive, const Endpoint& active, const Endpoint& passive) {
-        add_mad({.from = to_passive.to, .to = to_passive.from, .network = to_passive.network},
-                connect_reply(passive, active.comm_id));
+        add(cm_packet({.from = to_passive.to, .to = to_passive.from, .network = to_passive.network},
+                      connect_reply(passive, active.comm_id)));
     }
 
     std::vector<flow::Conversation> conversations() const {
@@ -187,14 +196,6 @@ class Feed {
     }
 
   private:
-    void add_mad(Way way, const std::vector<std::byte>& mad) {
-        way.qpn = wire::gsi_qpn;
-        auto made = datagram(way, wire::gsi_qpn, 7);
-        made.deth->q_key = wire::gsi_q_key;
-        made.payload = mad;
-        add(made);
-    }
-
     flow::Tracker tracker_;
     std::int64_t now_ = begin - step;
 };
