@@ -30,6 +30,7 @@ class FileSource : public Source {
 
     /// Throws util::Error also at the end of the file if the chosen interface is missing.
     std::optional<Frame> next() override;
+    std::uint64_t dropped() const override { return parser_ ? parser_->dropped() : 0; }
 
     /// True after next() has returned nullopt at the end of the file.
     bool has_ended() const { return has_ended_; }

@@ -121,6 +121,9 @@ bool PcapngParser::next(std::optional<Frame>& frame) {
                      frame);
                 break;
             }
+            case pcapng::interface_statistics:
+                read_statistics(block);
+                break;
             case pcapng::simple_packet:
                 take(simple_packet(block), frame);
                 break;
@@ -191,8 +194,34 @@ void PcapngParser::begin_section(Bytes block) {
     if (major != 1)
         damaged(
             fmt::format("begins a section of version {}, but only version 1 is supported", major));
+    dropped_before_ = dropped();
     interfaces_.clear();
     interface_bytes_ = 0;
+}
+
+std::uint64_t PcapngParser::dropped() const {
+    std::uint64_t sum = dropped_before_;
+    for (const Interface& one : interfaces_)
+        sum += one.is_chosen ? one.dropped : 0;
+    return sum;
+}
+
+// Of several blocks of an interface, the last one counts: their numbers grow.
+void PcapngParser::read_statistics(Bytes block) {
+    constexpr std::size_t fixed = 12;
+    const Bytes body = body_of(block, fixed);
+    const auto interface = load<std::uint32_t>(body, 0);
+    if (interface >= interfaces_.size())
+        return;
+    std::uint64_t dropped = 0;
+    Bytes options = body.subspan(fixed);
+    while (const auto option = take_option(options)) {
+        const bool is_drop =
+            option->code == pcapng::isb_ifdrop || option->code == pcapng::isb_osdrop;
+        if (is_drop && option->value.size() == sizeof dropped)
+            dropped += load<std::uint64_t>(option->value, 0);
+    }
+    interfaces_[interface].dropped = dropped;
 }
 
 void PcapngParser::add_interface(Bytes block) {

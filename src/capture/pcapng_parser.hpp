@@ -37,6 +37,9 @@ class PcapngParser {
     /// otherwise.
     std::string ending() const;
 
+    /// As Source::dropped(), of the chosen interface.
+    std::uint64_t dropped() const;
+
     /// Call at the end of the file: throws util::Error, listing the interfaces, if none was the
     /// chosen one.
     void require_chosen() const;
@@ -49,6 +52,7 @@ class PcapngParser {
         std::uint32_t snap_length = 0;  // 0: no limit
         std::uint64_t ticks_per_second = 0;
         std::int64_t offset = 0;  // seconds to add
+        std::uint64_t dropped = 0;
         std::string name;
         std::string description;
     };
@@ -74,6 +78,7 @@ class PcapngParser {
     void add_interface(util::Bytes block);
     void set_option(Interface& interface, const Option& option) const;
     std::optional<Option> take_option(util::Bytes& options) const;
+    void read_statistics(util::Bytes block);
     Packet simple_packet(util::Bytes block) const;
     void take(const Packet& packet, std::optional<Frame>& frame);
     std::string_view comments(util::Bytes options);
@@ -89,7 +94,8 @@ class PcapngParser {
     std::vector<Interface> interfaces_;
     std::size_t interface_bytes_ = 0;  // memory of interfaces_
     std::uint64_t packets_ = 0;
-    std::string comments_;  // of one packet with several
+    std::uint64_t dropped_before_ = 0;  // in the sections before this one
+    std::string comments_;              // of one packet with several
 
     std::unique_ptr<std::byte[]> buffer_;
     std::size_t capacity_ = 0;

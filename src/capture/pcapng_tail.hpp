@@ -17,6 +17,7 @@ class PcapngTail : public Source {
 
     /// Never waits. Throws util::Error as PcapngParser does.
     std::optional<Frame> next() override;
+    std::uint64_t dropped() const override { return parser_.dropped(); }
 
     /// A sentence while the file ends inside a block: the writer is not finished, or stopped there.
     std::string ending() const { return parser_.ending(); }

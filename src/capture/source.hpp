@@ -1,6 +1,7 @@
 // Where packets come from: a file, a pipe, a network interface.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "capture/frame.hpp"
@@ -20,6 +21,10 @@ class Source {
     /// being written: none at present. Throws util::Error with a message for the user; a truncated
     /// file throws after its last complete frame.
     virtual std::optional<Frame> next() = 0;
+
+    /// Packets that the capture dropped when it was made, as far as the file says so up to the last
+    /// frame: pcapng's interface statistics, which are usually at its end.
+    virtual std::uint64_t dropped() const { return 0; }
 };
 
 }  // namespace capture

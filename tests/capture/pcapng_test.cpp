@@ -106,6 +106,42 @@ TEST_F(Pcapng, wireshark_reads_names_filter_comments_and_counts) {
     EXPECT_EQ(comment.out, "look here\n");
 }
 
+// {interface, its last counts, those of both}: the counts of an interface grow, those of sections add up.
+TEST_F(Pcapng, dropped_packets_are_those_of_the_last_statistics_of_each_interface) {
+    auto out = writer();
+    for (const char* name : {"eth0", "eth1"})
+        out.add_interface(named(name));
+    const auto say = [&](std::uint32_t interface, std::uint64_t by_interface,
+                         std::optional<std::uint64_t> by_kernel) {
+        capture::PcapngStatistics statistics;
+        statistics.dropped_by_interface = by_interface;
+        statistics.dropped_by_kernel = by_kernel;
+        out.statistics(interface, statistics);
+    };
+    const auto dropped = [&](const char* interface) {
+        capture::FileSource file(path_, capture::InterfaceChoice(interface));
+        EXPECT_FALSE(file.next());
+        capture::PcapngTail tail(path_, capture::InterfaceChoice(interface));
+        EXPECT_FALSE(tail.next());
+        EXPECT_EQ(tail.dropped(), file.dropped());
+        return file.dropped();
+    };
+    out.flush();
+    EXPECT_EQ(dropped(""), 0U);
+    say(0, 1, 2);
+    say(0, 3, 4);
+    say(1, 16, std::nullopt);
+    say(2, 100, 100);  // no such interface
+    out.close();
+    EXPECT_EQ(dropped("eth0"), 7U);
+    EXPECT_EQ(dropped("eth1"), 16U);
+    EXPECT_EQ(dropped(""), 23U);
+    const std::string section = bytes();
+    std::ofstream(path_, std::ios::app | std::ios::binary) << section;
+    EXPECT_EQ(dropped(""), 46U);
+    EXPECT_EQ(dropped("eth0"), 14U);
+}
+
 // A run's file may have a host's name there.
 TEST_F(Pcapng, names_of_what_is_no_address_are_left_out) {
     const auto with = [&](const std::map<std::string, std::string>& names) {

@@ -60,6 +60,9 @@ class Check {
         print_note(flows_.left_out_text());
         print_note(order_.text());
         print_note(copies_.text());
+        print_dropped(source_->dropped());
+        if (source_->dropped() != 0)
+            checker_.packets_may_be_missing();
         conformance::Report report = checker_.finish();
         if (report.connections.empty())
             throw util::Error(

@@ -69,6 +69,9 @@ class Explain {
         read();
         print_note(order_.text());
         print_note(copies_.text());
+        print_dropped(input_.dropped());
+        if (input_.dropped() != 0)
+            explainer_.packets_may_be_missing();
         copies_.warn("choose one with --interface, or name the host of each with --end");
         check_capture(files_, packets_, roce_, input_.left_out());
         explain::Explanation explanation = explainer_.explanation();

@@ -124,6 +124,7 @@ class Flows {
         print_note(udp_flows_.left_out_text());
         print_note(order_.text());
         print_note(copies_.text());
+        print_dropped(source_.dropped());
         copies_.warn("--interface chooses one of the two");
     }
 

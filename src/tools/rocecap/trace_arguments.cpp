@@ -53,6 +53,12 @@ void print_note(const std::string& text) {
         warn(text);
 }
 
+void print_dropped(std::uint64_t packets) {
+    if (packets != 0)
+        warn(fmt::format("the capture lacks {} packet{}: it dropped them, says its file.", packets,
+                         packets == 1 ? "" : "s"));
+}
+
 void add_interface_option(CLI::App& command, std::string& interface) {
     command
         .add_option(

@@ -26,6 +26,8 @@ void add_interface_option(CLI::App& command, std::string& interface);
 void add_trust_port_option(CLI::App& command, bool& all);
 /// Prints a sentence about the capture, such as wire::RoceFlows::left_out_text(), unless it is empty.
 void print_note(const std::string& text);
+/// `packets`: capture::Source::dropped() at the end of the capture.
+void print_dropped(std::uint64_t packets);
 /// Adds the argument of commands that read a capture without run logs: a file, or a run directory.
 void add_file_argument(CLI::App& command, std::string& file);
 /// The capture in a run directory; other paths as they are. Throws util::Error for a directory

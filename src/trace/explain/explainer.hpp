@@ -40,6 +40,8 @@ class Explainer {
     void captured_at(const flow::Host& host) { place_ = host; }
     /// Call before the first packet: the capture dropped none.
     void has_all_packets() { checker_.has_all_packets(); }
+    /// The capture dropped some.
+    void packets_may_be_missing() { checker_.packets_may_be_missing(); }
     /// `packet` was decoded with its ICRC. `frame`: number in the capture, from 1.
     /// `bytes`: those of the frame.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,

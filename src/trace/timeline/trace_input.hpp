@@ -49,6 +49,8 @@ class TraceInput {
     std::string left_out() const { return flows_.left_out_text(); }
 
     bool has_capture() const { return capture_ != nullptr; }
+    /// As capture::Source::dropped().
+    std::uint64_t dropped() const { return capture_ ? capture_->dropped() : 0; }
     /// Why the capture was not read to its end: it ends inside a packet, or is damaged after its
     /// first packet. Empty if it was.
     std::string capture_damage() const;

@@ -33,8 +33,19 @@ class OnePoint {
                          .original_length = static_cast<std::uint32_t>(frame.size())});
     }
 
+    /// The file says that the capture dropped so many packets.
+    void drop(std::uint64_t packets) {
+        capture::PcapngStatistics statistics;
+        statistics.dropped_by_kernel = packets;
+        writer_->statistics(interface_, statistics);
+    }
+
     std::size_t snaplen = SIZE_MAX;
 
+    support::Outcome run(const char* command) {
+        writer_->flush();
+        return support::run({support::rocecap(), command, path()});
+    }
     support::Outcome check(support::Argv options = {}) {
         writer_->close();
         options.insert(options.begin(), {support::rocecap(), "check", path()});
@@ -146,6 +157,27 @@ TEST(CheckCommand, what_the_captured_host_did_is_judged) {
     EXPECT_TRUE(has(outcome, "psn-skipped               #1  192.0.2.1 as requester"))
         << outcome.out;
     EXPECT_EQ(capture.check({"--at", requester_address, "--lossy"}).exit_code, 0);
+}
+
+TEST(CheckCommand, packets_that_the_file_counts_as_dropped_are_missing) {
+    for (const std::uint64_t dropped : {0, 1, 12}) {
+        OnePoint capture("dropped");
+        capture.add(send_one(0));
+        capture.add(acknowledge(0, 1));
+        capture.add(send_one(2));
+        capture.drop(dropped);
+        const std::string note =
+            fmt::format("rocecap: the capture lacks {}: it dropped them, says its file.\n",
+                        dropped == 1 ? "1 packet" : "12 packets");
+        for (const char* command : {"flows", "explain"}) {
+            const auto outcome = capture.run(command);
+            EXPECT_EQ(outcome.err.find(note) != std::string::npos, dropped != 0) << outcome.all();
+        }
+        const auto outcome = capture.check({"--at", requester_address});
+        EXPECT_EQ(outcome.exit_code, dropped == 0 ? 1 : 0) << outcome.all();
+        EXPECT_EQ(has(outcome, "Packets may be missing"), dropped != 0) << outcome.all();
+        EXPECT_EQ(outcome.err.find(note) != std::string::npos, dropped != 0) << outcome.all();
+    }
 }
 
 TEST(CheckCommand, what_no_missing_packet_explains_is_judged_wherever_the_capture_was_made) {
