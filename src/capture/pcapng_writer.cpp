@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <sys/utsname.h>
+#include <utility>
 #include <vector>
 
 #include "capture/link_type.hpp"
@@ -48,7 +49,16 @@ std::uint32_t PcapngWriter::add_interface(const PcapngInterface& interface) {
     if (!interface.filter.empty())  // the first byte 0: a libpcap filter string
         block_.option(pcapng::if_filter, std::string(1, '\0') + interface.filter);
     sink_.append(block_.finish());
+    sink_.append(std::exchange(behind_interface_, {}));
     return interfaces_++;
+}
+
+void PcapngWriter::write_behind_interface() {
+    const auto block = block_.finish();
+    if (interfaces_ == 0)
+        behind_interface_.insert(behind_interface_.end(), block.begin(), block.end());
+    else
+        sink_.append(block);
 }
 
 void PcapngWriter::add_names(const std::map<std::string, std::string>& names) {
@@ -67,14 +77,14 @@ void PcapngWriter::add_names(const std::map<std::string, std::string>& names) {
         block_.u16(static_cast<std::uint16_t>(record.size())).padded(record);
     }
     block_.u16(pcapng::nrb_record_end).u16(0);
-    sink_.append(block_.finish());
+    write_behind_interface();
 }
 
 void PcapngWriter::add_tls_secrets(std::string_view key_log) {
     block_.start(pcapng::decryption_secrets).u32(pcapng::tls_key_log);
     block_.u32(static_cast<std::uint32_t>(key_log.size()));
     block_.padded(std::as_bytes(std::span(key_log)));
-    sink_.append(block_.finish());
+    write_behind_interface();
 }
 
 void PcapngWriter::packet(std::uint32_t interface, const Frame& frame, std::string_view comment) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "capture/frame.hpp"
 #include "capture/pcapng_block.hpp"
@@ -49,6 +50,9 @@ class PcapngWriter {
     /// Returns the interface's number for packets and statistics: 0, 1, …
     std::uint32_t add_interface(const PcapngInterface& interface);
 
+    /// What the next two add before the first interface is written behind it: editcap and mergecap of
+    /// Wireshark 4.0 cannot copy a file in which it comes earlier.
+    ///
     /// Names of IPv4 and IPv6 addresses in digits; other keys are ignored.
     void add_names(const std::map<std::string, std::string>& names);
 
@@ -69,8 +73,11 @@ class PcapngWriter {
     std::uint64_t bytes() const { return sink_.appended(); }
 
   private:
+    void write_behind_interface();
+
     Sink sink_;
     PcapngBlock block_;
+    std::vector<std::byte> behind_interface_;
     std::uint32_t interfaces_ = 0;
 };
 

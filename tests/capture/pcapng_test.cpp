@@ -147,6 +147,7 @@ TEST_F(Pcapng, names_of_what_is_no_address_are_left_out) {
     const auto with = [&](const std::map<std::string, std::string>& names) {
         auto out = writer();
         out.add_names(names);
+        out.add_interface(named("eth0"));
         out.close();
         return bytes();
     };
@@ -159,6 +160,23 @@ TEST_F(Pcapng, names_of_what_is_no_address_are_left_out) {
               named);
     EXPECT_NE(named.find(std::string("\xc0\0\2\1server\0", 11)), std::string::npos);
     EXPECT_NE(named.find(std::string("\0\1client\0", 9)), std::string::npos);
+}
+
+// They refuse names and secrets before a place where they expect them.
+TEST_F(Pcapng, with_names_and_secrets_is_written_again_by_editcap_and_mergecap) {
+    auto out = writer();
+    out.add_names({{"192.0.2.1", "server"}});
+    out.add_tls_secrets("CLIENT_RANDOM 00 00\n");
+    const std::uint32_t interface = out.add_interface(named("eth0"));
+    out.add_interface(named("eth1"));
+    add(out, interface, Time(5), 60, 60);
+    out.close();
+    const support::TempPath copy("copy.pcapng");
+    for (const support::Argv& tool : {support::Argv{"editcap", path_, copy.str()},
+                                      {"mergecap", "-w", copy.str(), path_, path_}}) {
+        const auto outcome = support::run(tool);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    }
 }
 
 TEST_F(Pcapng, an_error_names_ten_interfaces) {
