@@ -159,9 +159,10 @@ int anonymize_capture(const AnonymizeOptions& options, const Context& /*context*
 }
 
 constexpr const char* anonymize_footer =
-    R"(For a public bug report: replaces IP and Ethernet addresses, GUIDs, rkeys, virtual addresses, Q_Keys,
-payloads and private data; equal values stay equal. Leaves out other protocols, comments, names, TLS
-secrets and encapsulations. QPNs, PSNs, P_Keys, ports, VLANs, sizes and times stay visible.)";
+    R"(For a public bug report: replaces IP and Ethernet addresses, GUIDs, rkeys, virtual addresses,
+Q_Keys, payloads and private data; equal values stay equal. Leaves out other protocols, comments,
+names, TLS secrets and encapsulations. QPNs, PSNs, P_Keys, ports, VLANs, sizes and times stay
+visible.)";
 
 }  // namespace
 

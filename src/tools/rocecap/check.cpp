@@ -226,8 +226,8 @@ judges that host. A capture merged from both hosts' interfaces (mergecap -I none
 If a packet that is missing from the capture may explain a finding, rocecap counts the finding as
 'cannot be judged', not as a deviation. Run logs (--log) provide timers and first PSNs.
 
-Exit status: 0 no deviation, 1 deviations, 2 it cannot run, or the capture is damaged, ends too early
-or lacks the headers of all connections.)";
+Exit status: 0 no deviation, 1 deviations, 2 it cannot run, or the capture is damaged, ends too
+early or lacks the headers of all connections.)";
 
 }  // namespace
 

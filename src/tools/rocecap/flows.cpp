@@ -1,6 +1,7 @@
 // rocecap flows: the conversations of a capture, queue pair by queue pair.
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
@@ -60,7 +61,10 @@ class Flows {
         if (options.where)
             where_ = filter::Where::parse(*options.where);
         timeline::TraceFiles files;
-        timeline::add_logs(options.run_logs, files);
+        if (std::filesystem::is_directory(options.file))
+            files = timeline::trace_files(options.file, options.run_logs);
+        else
+            timeline::add_logs(options.run_logs, files);
         print_warnings(files);
         for (const flow::KnownQueuePair& pair : files.queue_pairs())
             tracker_.know(pair);

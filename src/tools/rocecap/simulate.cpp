@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "trace/timeline/finished_run.hpp"
 #include "util/error.hpp"
 #include "util/json.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -84,6 +86,7 @@ class ModelRun : public simulate::Model::Output {
         return recorder_.before(arrival, is_roce, events);
     }
     void acted(const emulator::Sent& sent, const emulator::RuleEvent& event) override {
+        acted_.insert(event.rule);
         log_.append(runlog::to_json(log_event(sent, event, names(), sent.recorded)) + '\n');
     }
     void left(capture::Time time, emulator::Host from, util::Bytes bytes) override {
@@ -102,6 +105,8 @@ class ModelRun : public simulate::Model::Output {
             traffic.requester, message + 1, traffic.messages.size());
     }
 
+    bool has_acted(std::uint32_t rule) const { return acted_.contains(rule); }
+
     /// Returns sentences about the ends, or nothing.
     std::string close() {
         recorder_.stop();
@@ -117,6 +122,7 @@ class ModelRun : public simulate::Model::Output {
     capture::Sink log_;
     capture::PcapngWriter capture_;
     std::string failures_;
+    std::set<std::uint32_t> acted_;  // rules, from 1
 };
 
 // Refuses a folder with anything but an earlier model.
@@ -190,6 +196,12 @@ int simulate_run(const SimulateOptions& options, const Context& context) {
     sink.close();
     list_run({.path = options.output, .logs = {}}, context);
     print_note(failures);
+    for (std::uint32_t rule = 1; rule <= options.rules.size(); ++rule)
+        if (!output.has_acted(rule))
+            print_note(
+                fmt::format("the rule '{}' has matched no packet of the model, which has no "
+                            "messages of the connection manager.",
+                            util::printable(options.rules[rule - 1])));
     if (!has_ended)
         throw util::Error("the model came to no end: it was stopped after 10 million steps.");
     require_whole(run.capture_damage());

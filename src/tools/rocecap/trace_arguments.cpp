@@ -118,6 +118,9 @@ void print_warnings(const timeline::TraceFiles& files) {
 }
 
 timeline::TraceFiles files_of(const TraceArguments& arguments) {
+    if (arguments.path.ends_with(".jsonl"))
+        throw util::Error(fmt::format(
+            "'{}' is a run log: give the capture, and the log with --log.", arguments.path));
     timeline::TraceFiles files = timeline::trace_files(arguments.path, arguments.logs);
     print_warnings(files);
     files.interface = capture::InterfaceChoice(arguments.interface);

@@ -48,7 +48,10 @@ class Model::Half : public Requester::User, public Responder::User {
 
     void arrive(emulator::Host at, const wire::Packet& packet) {
         const bool is_response = packet.opcode->is_response();
-        if (packet.bth->dest_qpn != (is_response ? response() : request()).bth->dest_qpn ||
+        const wire::Bth& expected = *(is_response ? response() : request()).bth;
+        constexpr unsigned partition = 0x7fff;  // without the bit of full membership
+        if (packet.bth->dest_qpn != expected.dest_qpn ||
+            ((packet.bth->p_key ^ expected.p_key) & partition) != 0 ||
             at != (is_response ? host_ : 1 - host_))
             return;
         // A PSN before the first one becomes larger than all places.

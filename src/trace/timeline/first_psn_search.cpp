@@ -34,7 +34,7 @@ std::vector<FirstPsnSearch::Announcement> FirstPsnSearch::announcements(const wi
 
 void FirstPsnSearch::learn(const runlog::Event& event) {
     log_.add(event);
-    all_.has_logs = true;
+    all_.has_logs |= event.role != link_role;
 }
 
 void FirstPsnSearch::begin(const FinishedRun& run) {

@@ -101,7 +101,8 @@ TEST(TraceArguments, what_is_no_capture_or_no_log_is_named) {
         EXPECT_TRUE(has(outcome.err, text)) << outcome.err;
         EXPECT_EQ(outcome.out, "");
     };
-    says({"timeline", run.log_of("client")}, "it is not a pcap or pcapng capture");
+    says({"timeline", run.log_of("client")}, "is a run log: give the capture, and the log with");
+    says({"timeline", run.path() + "/run.json"}, "it is not a pcap or pcapng capture");
     says({"timeline", "/nowhere.pcap"}, "cannot open '/nowhere.pcap': No such file or directory.");
     says({"timeline", run.wire(), "--log", "/nowhere.jsonl"},
          "cannot open '/nowhere.jsonl': No such file or directory.");
