@@ -300,7 +300,7 @@ std::string IcrcHint::text() const {
 std::string_view IcrcHint::cause() const {
     switch (kind) {
         case Kind::Early:
-            return "before the padding: the sender puts it in the wrong place";
+            return "in another place: the sender puts it before the padding";
         case Kind::WithoutEnd:
             return "without the last bytes: the sender computes it before it adds the padding";
         case Kind::Unmasked:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,7 +107,9 @@ class Explain {
         }
         for (const flow::KnownQueuePair& pair : input_.known_pairs())
             explainer_.know(pair);
-        context_.logs = files_.logs.size();
+        context_.logs = static_cast<std::size_t>(std::ranges::count_if(
+            files_.logs,
+            [](const timeline::LogFile& log) { return std::filesystem::exists(log.path()); }));
         if (files_.info.dropped == "0")
             explainer_.has_all_packets();
         place();

@@ -28,6 +28,7 @@ class BothEnds {
     void explain() {
         if (direction_.is_reliable()) {
             losses();
+            never_sent_again();
             dropped_by_host();
         } else {
             unreliable();
@@ -57,23 +58,26 @@ class BothEnds {
                                 direction_.from, times(copies.size()), direction_.to));
             return true;
         }
-        if (course_.last_answer == nullptr || !has_lost_all_that_ask())
+        if (!has_lost_all_that_ask())
             return false;
+        const Seen* answer = course_.last_answer;
         add_end(Code::Loss,
-                fmt::format(
-                    "after frame {}, no last packet of a message arrived at {}, and the others ask "
-                    "for no response.",
-                    course_.last_answer->frame, direction_.to));
+                fmt::format("{}no last packet of a message arrived at {}, and the "
+                            "others ask for no response.",
+                            answer == nullptr ? std::string()
+                                              : fmt::format("after frame {}, ", answer->frame),
+                            direction_.to));
         return true;
     }
 
   private:
     // Since the last response. The newest have not arrived yet; the responder had nothing to respond to.
     bool has_lost_all_that_ask() const {
+        const std::uint64_t since = course_.last_answer == nullptr ? 0 : course_.last_answer->frame;
         bool has_lost = false;
         for (const Seen* request : direction_.requests) {
             const bool asks = request->requires_response() || request->opcode->ends_message();
-            if (request->frame < course_.last_answer->frame || !asks)
+            if (request->frame < since || !asks)
                 continue;
             const Passage::Fate fate = case_.whole.passages->fate_of(request->frame);
             if (fate != Passage::Fate::Lost && fate != Passage::Fate::Unknown)
@@ -131,6 +135,30 @@ class BothEnds {
         if (first->lost != first->first->frame)
             cause.add(evidence(*first->first));
         add_retransmission(case_, cause, *first);
+    }
+
+    // The last lost request: its requester gave up at once, or waits without limit.
+    void never_sent_again() {
+        if (requests_.lost.empty() || case_.is_end_explained(causes_))
+            return;
+        const std::uint64_t frame = requests_.lost.back();
+        const auto lost = std::ranges::find(direction_.requests, frame, &Seen::frame);
+        if (lost == direction_.requests.end() ||
+            std::any_of(lost, direction_.requests.end(),
+                        [&](const Seen* one) {
+                            return one != *lost && !one->psn.is_after((*lost)->psn);
+                        }) ||
+            std::ranges::any_of(direction_.responses, [&](const Seen* one) {
+                return one->frame > frame && one->acknowledges((*lost)->psn);
+            }))
+            return;
+        Cause& cause = add(Code::Loss, Certainty::Certain,
+                           fmt::format("PSN {:#08x} did not arrive at {}, and was not sent again "
+                                       "until the end of the capture.",
+                                       (*lost)->psn, spoken(direction_.to)));
+        cause.is_fatal = true;
+        cause.try_this = where_to_look;
+        add_frame(cause, frame, "  (did not arrive)");
     }
 
     // The requests arrived in order, and the responder asked for them again or answered only the second

@@ -14,6 +14,15 @@ namespace {
 
 constexpr std::uint32_t gsi_qpn = 1;
 
+// What a `limit` did that has not dropped the packet.
+constexpr std::string_view queued = "queued";
+
+// "RC Acknowledge", "RC RDMA READ response First".
+bool is_request(std::string_view opcode_name) {
+    return opcode_name.find("Acknowledge") == std::string_view::npos &&
+           opcode_name.find("response") == std::string_view::npos;
+}
+
 std::string_view past_of(std::string_view what) {
     constexpr auto forms =
         std::to_array<std::pair<std::string_view, std::string_view>>({{"drop", "dropped"},
@@ -24,7 +33,8 @@ std::string_view past_of(std::string_view what) {
                                                                       {"set", "changed"},
                                                                       {"mark", "marked"},
                                                                       {"cut", "lost (cut)"},
-                                                                      {"limit", "lost (limit)"}});
+                                                                      {"limit", "lost (limit)"},
+                                                                      {queued, "delayed (limit)"}});
     const auto* const found =
         std::ranges::find(forms, what, &std::pair<std::string_view, std::string_view>::first);
     return found == forms.end() ? what : found->second;
@@ -42,16 +52,16 @@ bool explains(const Cause& cause, std::string_view what, bool to_responses) {
         case Code::CmNoAnswer:
             return is_lost;
         case Code::AcksLost:
-            return to_responses && (is_lost || what == "delay");
+            return to_responses && (is_lost || what == "delay" || what == queued);
         case Code::Corruption:
         case Code::WrongIcrc:
             return is_changed;
         case Code::Reordering:
             return what == "reorder" || what == "delay";
         case Code::NeedlessRetransmissions:
-            return what == "duplicate" || what == "delay";
+            return what == "duplicate" || what == "delay" || what == queued;
         case Code::TimeoutTooShort:
-            return what == "delay" || what == "limit";
+            return what == "delay" || what == "limit" || what == queued;
         default:
             return false;
     }
@@ -82,8 +92,14 @@ class Link {
         for (const Direction& direction : directions_)
             if (is_unexplained)
                 add(direction, told);
-            else
+            else if (!add_never_sent_again(direction))
                 add_recovered(direction);
+        // A rule may have sent them to a queue pair that does not exist.
+        if (is_unexplained && told.empty())
+            for (const auto& [at, done] : record_.all()) {
+                const auto& [from, to, qpn] = std::get<0>(at);
+                add(done, fmt::format("{} → {}, QP {:#08x}", from, to, qpn));
+            }
     }
 
   private:
@@ -110,7 +126,9 @@ class Link {
             return nullptr;
         const auto responses = to_responses(*found);
         const auto is_drop = [](const LinkRecord::Done* done) { return is_loss(*done); };
-        const auto is_delay = [](const LinkRecord::Done* done) { return done->what == "delay"; };
+        const auto is_delay = [](const LinkRecord::Done* done) {
+            return done->what == "delay" || done->what == queued;
+        };
         return std::ranges::any_of(responses, is_drop) && std::ranges::none_of(responses, is_delay)
                    ? found
                    : nullptr;
@@ -161,8 +179,7 @@ class Link {
     // Packets were lost, and requests were retransmitted, which no rule explains: as when the last packet of a
     // message was lost and the capture has none that shows the gap.
     void add_recovered(const Direction& direction) const {
-        if (std::ranges::any_of(
-                causes_, [&](const Cause& cause) { return cause.where == direction.where(); }))
+        if (has_cause(direction))
             return;
         std::set<std::uint32_t> psns;
         const auto again = std::ranges::find_if(direction.requests, [&](const Seen* request) {
@@ -186,6 +203,34 @@ class Link {
         causes_.push_back(std::move(cause));
     }
 
+    // The last lost request was not sent again: its requester gave up at once, or waits without limit. The
+    // capture does not show that it was sent.
+    bool add_never_sent_again(const Direction& direction) const {
+        if (!direction.is_reliable() || direction.requests.empty() || has_cause(direction))
+            return false;
+        const auto all = to_requests(direction);
+        const auto lost = std::ranges::find_if(all, [&](const LinkRecord::Done* done) {
+            return is_loss(*done) && done->last_request &&
+                   std::ranges::all_of(direction.requests, [&](const Seen* request) {
+                       return request->psn.is_before(wire::Psn(*done->last_request));
+                   });
+        });
+        if (lost == all.end())
+            return false;
+        Cause& cause = add_fatal(causes_, Code::Loss, Certainty::Likely,
+                                 fmt::format("PSN {:#08x} was lost, and not sent again until the "
+                                             "end of the capture.",
+                                             *(*lost)->last_request),
+                                 direction.where());
+        add(**lost, cause);
+        return true;
+    }
+
+    bool has_cause(const Direction& direction) const {
+        return std::ranges::any_of(
+            causes_, [&](const Cause& cause) { return cause.where == direction.where(); });
+    }
+
     static bool is_loss(const LinkRecord::Done& done) {
         return done.what == "drop" || done.what == "cut" || done.what == "limit";
     }
@@ -193,17 +238,21 @@ class Link {
     // Something failed, no rule explains it, and packets were lost or changed.
     void add(const Direction& direction, std::set<const LinkRecord::Done*>& told) const {
         for (const auto& all : {to_requests(direction), to_responses(direction)})
-            for (const LinkRecord::Done* done : all) {
-                const bool is_changed = done->what == "corrupt" || done->what == "set";
-                if ((!is_changed && !is_loss(*done)) || !told.insert(done).second)
-                    continue;
-                Cause& cause = add_fatal(causes_, is_changed ? Code::Corruption : Code::Loss,
-                                         Certainty::Likely,
-                                         is_changed ? "packets of this connection were changed."
-                                                    : "packets of this connection were lost.",
-                                         direction.where());
-                add(*done, cause);
-            }
+            for (const LinkRecord::Done* done : all)
+                if (told.insert(done).second)
+                    add(*done, direction.where());
+    }
+
+    void add(const LinkRecord::Done& done, std::string where) const {
+        const bool is_changed = done.what == "corrupt" || done.what == "set";
+        if (!is_changed && !is_loss(done))
+            return;
+        Cause& cause =
+            add_fatal(causes_, is_changed ? Code::Corruption : Code::Loss, Certainty::Likely,
+                      is_changed ? "packets of this connection were changed."
+                                 : "packets of this connection were lost.",
+                      std::move(where));
+        add(done, cause);
     }
 
     const LinkRecord& record_;
@@ -223,10 +272,15 @@ void LinkRecord::learn(const runlog::Event& event) {
     const auto rule = event[key::rule];
     if (!qpn || !rule || event[key::copy])
         return;
-    Done& done = all_[{Place(event[key::from], event[key::to], *qpn), *rule, event.name}];
+    const bool is_queued =
+        event.is("limit") && event[key::detail].find("dropped") == std::string::npos;
+    const std::string what(is_queued ? queued : event.name);
+    Done& done = all_[{Place(event[key::from], event[key::to], *qpn), *rule, what}];
+    if (is_request(event[key::opcode_name]))
+        done.last_request = event[key::psn];
     if (done.packets++ == 0) {
         done.rule = *rule;
-        done.what = event.name;
+        done.what = what;
         done.text = event[key::text];
         done.first = evidence(event);
     }

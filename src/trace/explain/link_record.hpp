@@ -25,6 +25,7 @@ class LinkRecord {
         std::string what;  ///< "drop"
         std::string text;  ///< the rule's: "drop the 3rd packet from client"
         std::uint64_t packets = 0;
+        std::optional<std::uint32_t> last_request;  ///< PSN of the last request among them
         Evidence first;
 
         std::string sentence() const;
@@ -36,10 +37,14 @@ class LinkRecord {
     /// "client → server, port 7471", or the role of the program that waited.
     std::vector<const Done*> of_manager(std::string_view where) const;
 
-  private:
+    /// From, to, queue pair.
     using Place = std::tuple<std::string, std::string, std::uint32_t>;
+    /// By place, number of the rule, and what it did.
+    using All = std::map<std::tuple<Place, std::uint64_t, std::string>, Done>;
+    const All& all() const { return all_; }
 
-    std::map<std::tuple<Place, std::uint64_t, std::string>, Done> all_;
+  private:
+    All all_;
 };
 
 }  // namespace explain

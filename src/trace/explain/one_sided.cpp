@@ -16,7 +16,7 @@ namespace explain {
 void explain_capture(const Case& one, Causes& causes) {
     const Direction& direction = one.direction;
     if (!direction.is_reliable() || !direction.responses.empty() || direction.requests.empty() ||
-        std::ranges::any_of(direction.damaged, &Seen::is_response))
+        one.is_end_explained(causes) || std::ranges::any_of(direction.damaged, &Seen::is_response))
         return;
     // Progress that is impossible without responses.
     std::size_t asking = 0;
@@ -35,7 +35,8 @@ void explain_capture(const Case& one, Causes& causes) {
                               "the responses took a path that was not captured.",
                               counted(one.course.requests, "request")));
     cause.add(evidence(*direction.requests.front()));
-    cause.add(evidence(*direction.requests.back()));
+    if (direction.requests.size() > 1)
+        cause.add(evidence(*direction.requests.back()));
     causes.push_back(std::move(cause));
 }
 

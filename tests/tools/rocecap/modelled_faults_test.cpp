@@ -26,11 +26,18 @@ using Rules = std::vector<std::string>;
 
 class ModelledRun {
   public:
-    ModelledRun(const std::string& sample, unsigned ack_timeout, const Rules& rules)
+    ModelledRun(const std::string& sample, unsigned ack_timeout, const Rules& rules,
+                unsigned retry_cnt = 7)
         : folder_("modelled_faults") {
-        std::vector<std::string> command{
-            support::rocecap(), "simulate",      "captures/samples/" + sample, "-o",
-            folder_.str(),      "--ack-timeout", std::to_string(ack_timeout)};
+        std::vector<std::string> command{support::rocecap(),
+                                         "simulate",
+                                         "captures/samples/" + sample,
+                                         "-o",
+                                         folder_.str(),
+                                         "--ack-timeout",
+                                         std::to_string(ack_timeout),
+                                         "--retry-cnt",
+                                         std::to_string(retry_cnt)};
         command.insert(command.end(), rules.begin(), rules.end());
         const auto run = support::run(command);
         EXPECT_EQ(run.exit_code, 0) << run.all();
@@ -69,13 +76,14 @@ struct Told {
     unsigned ack_timeout;
     Rules rules;
     const char *at_server, *at_both_ends, *of_run;
+    unsigned retry_cnt = 7;
 };
 
 class ModelledFault : public testing::TestWithParam<Told> {};
 
 TEST_P(ModelledFault, has_its_cause) {
     const Told& told = GetParam();
-    const ModelledRun run(told.sample, told.ack_timeout, told.rules);
+    const ModelledRun run(told.sample, told.ack_timeout, told.rules, told.retry_cnt);
     EXPECT_EQ(causes(run.explained("wire.pcapng")), told.at_server);
     EXPECT_EQ(causes(run.explained("link.pcapng")), told.at_both_ends);
     EXPECT_EQ(causes(run.explained("")), told.of_run);
@@ -125,7 +133,30 @@ INSTANTIATE_TEST_SUITE_P(
              {"corrupt the 9th packet from server", "corrupt byte 20 10% of packets seed 26"},
              "corruption certain",
              "corruption certain",
-             "corruption certain"}));
+             "corruption certain"},
+        // All packets but the first: the requester gives up, and the responder had nothing to respond to.
+        Told{"01_cm_write_read",
+             14,
+             {"cut for 1s at the 2nd packet from client"},
+             "",
+             "loss certain, fatal",
+             "loss likely, fatal"},
+        // An acknowledgement, which the next one makes needless.
+        Told{"24_rendezvous", 0, {"drop the 5th packet from client"}, "", "", ""},
+        // The end of the last message, which nobody sends again: the last packet of the capture.
+        Told{"20_one_packet",
+             14,
+             {"drop the 9th packet from client"},
+             "",
+             "",
+             "loss likely, fatal",
+             0},
+        Told{"20_one_packet",
+             0,
+             {"drop the 9th packet from client"},
+             "",
+             "",
+             "loss likely, fatal"}));
 
 // Rules as users write them, in any combination.
 Rules random_rules(std::mt19937& random) {

@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
             Confirmed{"acks-lost",
                       [](LinkRecordOf& one) { one.never_hear(); },
                       true,
-                      {"drop", "cut", "limit", "delay"}},
+                      {"drop", "cut", "limit", "delay", "queued"}},
             Confirmed{"acks-lost", [](LinkRecordOf& one) { one.never_hear(); }, false, {}},
             Confirmed{
                 "corruption", [](LinkRecordOf& one) { one.damage(); }, false, {"corrupt", "set"}},
@@ -138,13 +138,13 @@ INSTANTIATE_TEST_SUITE_P(
             Confirmed{"needless-retransmissions",
                       [](LinkRecordOf& one) { one.repeat_all(); },
                       false,
-                      {"duplicate", "delay"}},
+                      {"duplicate", "delay", "queued"}},
             Confirmed{"timeout-too-short",
                       [](LinkRecordOf& one) { one.hurry(); },
                       true,
-                      {"delay", "limit"}}),
-        testing::Values("drop", "cut", "limit", "corrupt", "set", "delay", "reorder", "duplicate",
-                        "mark")));
+                      {"delay", "limit", "queued"}}),
+        testing::Values("drop", "cut", "limit", "queued", "corrupt", "set", "delay", "reorder",
+                        "duplicate", "mark")));
 
 // {what a rule did, the cause of a failure without another one, of retransmissions without one}
 class LinkRecordAlone
@@ -173,5 +173,36 @@ INSTANTIATE_TEST_SUITE_P(All, LinkRecordAlone,
                                          std::tuple("set", "corruption likely", "none"),
                                          std::tuple("delay", "unknown", "none"),
                                          std::tuple("reorder", "unknown", "none")));
+
+// Without retries, or without a timer, nothing is sent again.
+TEST_F(LinkRecord, has_a_request_that_was_never_sent_again) {
+    connect();
+    send(100);
+    ack(100);
+    acts("drop", "client", "server", 0x11);
+    EXPECT_EQ(answered(), "none");
+    acts("drop", "client", "server", 0x11, "", 101);
+    EXPECT_EQ(causes(), R"(
+loss likely, fatal
+  client → server, QP 0x000011
+  PSN 0x000065 was lost, and not sent again until the end of the capture. Rule 3 of the link emulator, `drop some packets`, did it: 2 packets were dropped.
+  link log: drop      RC SEND Only PSN 0x000064 to QP 0x000011 of the client, by rule 3
+)");
+    send(101);
+    ack(101);
+    EXPECT_EQ(answered(), "none");
+}
+
+// A rule may have changed the queue pair that the packets are for.
+TEST_F(LinkRecord, of_packets_to_a_queue_pair_that_is_not_in_the_capture) {
+    connect();
+    repeat(100);
+    ASSERT_EQ(answered(), "unknown");
+    acts("mark", "client", "server", 0x99);
+    EXPECT_EQ(answered(), "unknown");
+    acts("set", "client", "server", 0x99);
+    EXPECT_EQ(answered(), "corruption likely");
+    EXPECT_EQ(first().where, "client → server, QP 0x000099");
+}
 
 }  // namespace explain_test

@@ -10,13 +10,19 @@ namespace explain_test {
 
 class LinkRecord : public Account {
   protected:
+    /// `what`: "limit" has dropped the packet, "queued" is a limit that has delayed it.
     void acts(std::string_view what, std::string_view from, std::string_view to, std::uint32_t qpn,
-              std::string_view more = "") {
+              std::string_view more = "", std::uint32_t psn = 100) {
+        const std::string event_name(what == "queued" ? "limit" : what);
+        const std::string detail = what == "limit"    ? R"(,"detail":"its queue is full: dropped")"
+                                   : what == "queued" ? R"(,"detail":"0.9 ms")"
+                                                      : "";
         const std::string line =
-            R"({"t_ns":1,"role":"link","event":")" + std::string(what) + R"(","rule":3,"text":")" +
+            R"({"t_ns":1,"role":"link","event":")" + event_name + R"(","rule":3,"text":")" +
             std::string(what) + R"( some packets","from":")" + std::string(from) + R"(","to":")" +
-            std::string(to) + R"(","frame":1,"opcode_name":"RC SEND Only","psn":100,"dest_qpn":)" +
-            std::to_string(qpn) + std::string(more) + '}';
+            std::string(to) + R"(","frame":1,"opcode_name":"RC SEND Only","psn":)" +
+            std::to_string(psn) + R"(,"dest_qpn":)" + std::to_string(qpn) + detail +
+            std::string(more) + '}';
         const auto event = runlog::from_json(line);
         ASSERT_TRUE(event) << line;
         explainer_.learn_link(*event);

@@ -31,7 +31,7 @@ reordering likely, 1001 us
   client → server, QP 0x000011
   packets arrived out of order once.
   frame 2: RC SEND Only  PSN 0x000066  8 B
-  frame 3: RC SEND Only  PSN 0x000065  8 B  (again)
+  frame 3: RC SEND Only  PSN 0x000065  8 B  (late)
 )");
 }
 
@@ -141,7 +141,7 @@ reordering likely, 1 us
   192.0.2.2 → 192.0.2.1, QP 0x000011
   packets arrived out of order once.
   frame 6: UC SEND Only  PSN 0x00006a  8 B
-  frame 7: UC SEND Only  PSN 0x000069  8 B  (again)
+  frame 7: UC SEND Only  PSN 0x000069  8 B  (late)
 )");
 }
 
@@ -153,7 +153,7 @@ reordering likely, 1 us
   192.0.2.2 → 192.0.2.1, QP 0x000011
   packets arrived out of order 2 times.
   frame 2: UC SEND Only  PSN 0x000067  8 B
-  frame 3: UC SEND Only  PSN 0x000065  8 B  (again)
+  frame 3: UC SEND Only  PSN 0x000065  8 B  (late)
 )");
 }
 
