@@ -32,7 +32,7 @@ class FirstPsn {
 
     // The requester does not begin where the connection manager's message told it to.
     bool by_announcement() {
-        if (direction_.requests.empty())
+        if (!direction_.is_reliable() || direction_.requests.empty())
             return false;
         const Seen& first = *direction_.requests.front();
         const auto announced = direction_.stream->facts.announced_instead_of(first.psn);

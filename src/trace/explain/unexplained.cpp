@@ -55,14 +55,18 @@ Retransmissions retransmissions_of(const Case& one) {
     return all;
 }
 
-// With the other direction of its connection: what ends one of its queue pairs ends both.
-bool is_failure_explained(const Directions& directions, const Direction& direction,
-                          const std::unordered_set<std::string>& failed) {
-    const auto back = std::ranges::find_if(directions, [&](const Direction& other) {
-        return other.stream != nullptr && other.stream == direction.back;
-    });
-    return failed.contains(direction.where()) ||
-           (back != directions.end() && failed.contains(back->where()));
+// The streams of the directions that a fatal cause is about.
+std::unordered_set<const KeptStream*> failed_streams(const Directions& directions,
+                                                     const Causes& causes) {
+    std::unordered_set<std::string_view> failed;
+    for (const Cause& cause : causes)
+        if (cause.is_fatal)
+            failed.insert(cause.where);
+    std::unordered_set<const KeptStream*> streams;
+    for (const Direction& direction : directions)
+        if (direction.stream != nullptr && failed.contains(direction.where()))
+            streams.insert(direction.stream);
+    return streams;
 }
 
 }  // namespace
@@ -80,15 +84,13 @@ std::optional<Evidence> unanswered_request(const Course& course) {
 std::vector<Unanswered> unanswered_without_cause(const Whole& whole,
                                                  const std::vector<Course>& courses,
                                                  const Causes& causes) {
-    std::unordered_set<std::string> failed;
-    for (const Cause& cause : causes)
-        if (cause.is_fatal)
-            failed.insert(cause.where);
+    // What ends one queue pair of a connection ends both.
+    const auto failed = failed_streams(whole.directions, causes);
     std::vector<Unanswered> all;
     for (std::size_t i = 0; i < courses.size(); ++i) {
         const Direction& direction = whole.directions[i];
         auto last = unanswered_request(courses[i]);
-        if (last && !is_failure_explained(whole.directions, direction, failed))
+        if (last && !failed.contains(direction.stream) && !failed.contains(direction.back))
             all.push_back({direction.where(), *std::move(last)});
     }
     return all;
