@@ -4,16 +4,11 @@
 
 namespace conformance {
 
-bool SentResponses::has_copy_of(const ObservedPacket& sent) {
-    const bool is_copy = std::ranges::any_of(newest_, [&](const Sent& one) {
-        return one.opcode == sent.opcode && one.psn == sent.psn &&
-               ids_.are_one(one.ip_id, sent, sent.t_ns - one.t_ns);
-    });
-    if (is_copy)
+bool HalfCheck::is_copy(const ObservedPacket& response) {
+    const flow::NewestPackets::Packet sent{response.psn, response.ip_id, response.opcode->value};
+    if (sent_responses_.has_copy_of(sent, response.t_ns))
         return true;
-    ids_.see(sent);
-    newest_[oldest_] = {sent.opcode, sent.t_ns, sent.psn, sent.ip_id};
-    oldest_ = (oldest_ + 1) % newest_.size();
+    sent_responses_.add(sent, response.t_ns, true);
     return false;
 }
 
@@ -32,7 +27,7 @@ void HalfCheck::take(StepKind kind, const ObservedPacket& seen) {
             responder_.request(seen, seen.frame == copied_request_);
             break;
         case StepKind::ResponseSent:
-            if (!sent_responses_.has_copy_of(seen))
+            if (!is_copy(seen))
                 responder_.response(seen);
             ++counts_.responses;
             break;

@@ -1,7 +1,6 @@
 // The two models of one direction, and what is counted of it, as its packets pass.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,28 +12,9 @@
 #include "trace/conformance/recovery.hpp"
 #include "trace/conformance/requester.hpp"
 #include "trace/conformance/responder.hpp"
-#include "trace/flow/packet_ids.hpp"
+#include "trace/flow/newest_packets.hpp"
 
 namespace conformance {
-
-/// The newest responses of a direction.
-class SentResponses {
-  public:
-    /// Takes the next one; returns whether it is a copy of one of them, see flow::PacketIds.
-    bool has_copy_of(const ObservedPacket& sent);
-
-  private:
-    struct Sent {
-        const wire::OpcodeInfo* opcode = nullptr;  // nullptr: unused
-        std::int64_t t_ns = 0;
-        wire::Psn psn;
-        std::uint16_t ip_id = 0;
-    };
-
-    std::array<Sent, 8> newest_{};  // copies follow soon
-    std::size_t oldest_ = 0;        // an index of newest_
-    flow::PacketIds ids_;
-};
 
 class HalfCheck {
   public:
@@ -85,6 +65,7 @@ class HalfCheck {
 
   private:
     void pass(const ObservedPacket& seen);
+    bool is_copy(const ObservedPacket& response);
     void find_recoveries(std::uint64_t end);
 
     HalfConnectionFacts facts_;
@@ -95,7 +76,7 @@ class HalfCheck {
     Requester requester_;
     RecordedOrder order_;
     Counts counts_;
-    SentResponses sent_responses_;
+    flow::NewestPackets sent_responses_;
     std::uint64_t copied_request_ = 0;  // frame of the last one
     std::deque<Step> steps_;
     std::deque<std::uint64_t> part_ends_;  // frames: at most three

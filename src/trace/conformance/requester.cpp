@@ -8,6 +8,14 @@
 #include <fmt/format.h>
 
 namespace conformance {
+namespace {
+
+flow::NewestPackets::Packet identity_of(const ObservedPacket& request) {
+    return {request.psn, request.ip_id, static_cast<std::uint16_t>(request.form)};
+}
+
+}  // namespace
+
 std::string_view name(GoBack cause) {
     constexpr std::array<std::string_view, 5> names{"nothing", "NAK", "implied NAK", "RNR NAK",
                                                     "timeout"};
@@ -28,27 +36,63 @@ Finding& Requester::report(Code code, const ObservedPacket& at, std::string text
 }
 
 bool Requester::sent(const ObservedPacket& request) {
-    if (!is_begun_)
+    if (!first_psn_)
         begin(request);
+    if (is_far(sequence_.extend(request.psn)) && !goes_on_far(request))
+        return false;
     const std::uint64_t copied_before = copied_packets_;
     const ExtendedPsn place = sequence_.extend(request.psn);
     if (place >= next_)
         new_request(request, place);
     else if (!sent_.empty() && place >= sent_.front().place)
         again(request, place);
+    else
+        ++repeated_packets_;  // the capture begins behind it, or it is forgotten
     last_sent_ns_ = request.t_ns;
     return copied_packets_ != copied_before;
 }
 
 // A request behind the announced one is no later one whose predecessors the capture lacks.
 void Requester::begin(const ObservedPacket& request) {
-    is_begun_ = true;
+    first_psn_ = request.psn;
     sequence_ = Sequence(request.psn);
     if (const auto announced = facts_.first_psn; announced && *announced != request.psn)
         report(request.psn.is_before(*announced) ? Code::FirstPsn : Code::PsnSkipped, request,
                fmt::format("the first request has PSN {:#08x}, and the connection manager "
                            "announced {:#08x}",
                            request.psn, *announced));
+}
+
+bool Requester::is_far(ExtendedPsn place) const {
+    const bool is_old = sent_.empty() || place < sent_.front().place;
+    return place > next_ + flow::longest_jump || (is_old && place < next_ - flow::longest_jump);
+}
+
+// One request outside the sequence is forged, or was changed on its way. If the next one goes on from there,
+// the capture lacks what was in between, or has another connection with the same number.
+bool Requester::goes_on_far(const ObservedPacket& request) {
+    if (far_ && request.psn != *far_ && !request.psn.is_before(*far_) &&
+        !flow::is_far(*far_, request.psn)) {
+        restart(request.psn);
+        return true;
+    }
+    repeated_packets_ += std::exchange(far_, request.psn) == request.psn ? 1 : 0;
+    report(Code::PsnSkipped, request,
+           fmt::format("a new request has PSN {:#08x} instead of {:#08x}", request.psn,
+                       sequence_.psn_of(next_)));
+    return false;
+}
+
+void Requester::restart(wire::Psn first) {
+    sequence_ = Sequence(first);
+    next_ = cursor_ = acknowledged_ = 0;
+    sent_.clear();
+    advances_.clear();
+    for (auto* asked : {&nak_, &rnr_, &implied_, &earlier_nak_})
+        asked->reset();
+    ended_ = resends_.size();
+    timeouts_in_a_row_ = silent_timeouts_ = 0;
+    far_.reset();
 }
 
 void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
@@ -61,14 +105,13 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
                fmt::format("a new request with PSN {:#08x}, but {:#08x} to {:#08x} must be "
                            "retransmitted first",
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(next_ - 1)));
-    ids_.see(request);
+    newest_.add(identity_of(request), request.t_ns, true);
     const std::uint32_t psns = request.psn_count(facts_.path_mtu);
     sent_.push_back({.place = place,
                      .psns = psns,
                      .last_ns = request.t_ns,
                      .is_read = request.is(wire::Operation::RdmaReadRequest),
-                     .wants_data = request.wants_data(),
-                     .ip_id = request.ip_id});
+                     .wants_data = request.wants_data()});
     sent_.back().learn(request);
     next_ = cursor_ = place + psns;
     sequence_.move_to(next_);
@@ -110,11 +153,11 @@ void Requester::forget_resends(std::size_t count) {
 
 void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
     Sent* original = holder_of(place);
-    if (original != nullptr && original->form == request.form &&
-        ids_.are_one(original->ip_id, request, request.t_ns - original->last_ns)) {
+    if (newest_.has_copy_of(identity_of(request), request.t_ns)) {
         ++copied_packets_;
         return;
     }
+    newest_.add(identity_of(request), request.t_ns, false);
     const bool goes_on = cursor_ < next_ && place >= cursor_;
     // Packets acknowledged in the meantime may be skipped.
     const bool skips = place > cursor_ && acknowledged_ < place;
@@ -130,10 +173,8 @@ void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
     cursor_ = place + request.psn_count(facts_.path_mtu);
     resend.last_psn = sequence_.psn_of(cursor_ - 1);
     compare(request, place);
-    if (original != nullptr) {
+    if (original != nullptr)
         original->last_ns = request.t_ns;
-        original->ip_id = request.ip_id;
-    }
 }
 
 // Returns the first request that is not acknowledged to its end.
@@ -151,7 +192,7 @@ Requester::Sent* Requester::holder_of(ExtendedPsn place) {
 }
 
 void Requester::arrived(const ObservedPacket& response) {
-    if (response.is_damaged || !is_begun_)
+    if (response.is_damaged || !first_psn_)
         return;
     silent_timeouts_ = 0;
     const ExtendedPsn place = sequence_.extend(response.psn);

@@ -44,9 +44,7 @@ class Requester {
     void forget_before(std::uint64_t frame);
 
     /// PSN of the first request; nullopt: none was sent.
-    std::optional<wire::Psn> first_psn() const {
-        return is_begun_ ? std::optional(sequence_.psn_of(0)) : std::nullopt;
-    }
+    std::optional<wire::Psn> first_psn() const { return first_psn_; }
     /// With Keep::Window, the newest.
     const std::vector<Resend>& resends() const { return resends_; }
     std::uint64_t repeated_packets() const { return repeated_packets_; }
@@ -76,7 +74,6 @@ class Requester {
         bool wants_data = false;
         bool is_cut = false;
         bool has_wrong_icrc = false;
-        std::uint16_t ip_id = 0;  // of the newest copy
 
         /// Takes over what a retransmission must keep.
         void learn(const ObservedPacket& request) {
@@ -107,6 +104,9 @@ class Requester {
     static constexpr std::int64_t lag_ns = 50'000'000;
 
     void begin(const ObservedPacket& request);
+    bool is_far(ExtendedPsn place) const;
+    bool goes_on_far(const ObservedPacket& request);
+    void restart(wire::Psn first);
     void new_request(const ObservedPacket& request, ExtendedPsn place);
     void again(const ObservedPacket& request, ExtendedPsn place);
     void forget();
@@ -133,7 +133,8 @@ class Requester {
     HalfFindings& findings_;
     Keep keep_;
     const Shared& shared_;
-    bool is_begun_ = false;
+    std::optional<wire::Psn> first_psn_;
+    std::optional<wire::Psn> far_;  // of the newest request outside the sequence
     Sequence sequence_;
     ExtendedPsn next_ = 0;          // of the next new request
     ExtendedPsn cursor_ = 0;        // of the next packet during a resend; else next_
@@ -152,7 +153,7 @@ class Requester {
     std::uint64_t timeouts_ = 0;
     std::uint64_t repeated_packets_ = 0;
     std::uint64_t copied_packets_ = 0;
-    flow::PacketIds ids_;
+    flow::NewestPackets newest_;
     std::uint64_t retries_ = 0;
     std::uint64_t naks_that_acknowledged_ = 0;
     std::optional<std::uint64_t> gave_up_after_;

@@ -26,11 +26,6 @@ bool is_copy(const Seen& again, const Seen& first) {
             (again.va == first.va && again.rkey == first.rkey && again.dmalen == first.dmalen));
 }
 
-bool is_far(Psn from, Psn to) {
-    const std::int32_t ahead = distance(from, to);
-    return ahead > flow::longest_jump || ahead < -flow::longest_jump;
-}
-
 bool is_port(const wire::IcrcHint* hint) {
     return hint != nullptr && hint->kind == wire::IcrcHint::Kind::SourcePort;
 }
@@ -99,7 +94,7 @@ void Walk::ask(const Seen& request) {
     const std::int32_t ahead = distance(next_, request.psn);
     if (ahead == 0)
         go_past(request);
-    if (is_far(next_, request.psn)) {
+    if (flow::is_far(next_, request.psn)) {
         left_ = {next_, acked_, std::exchange(sent_, {}), last_};
         next_ = acked_ = request.psn;
         pass(request, width);
@@ -129,7 +124,7 @@ void Walk::ask(const Seen& request) {
 
 // Goes back to the sequence before the current one, if the PSN is in it.
 void Walk::go_to(Psn psn) {
-    if (!left_ || !is_far(next_, psn) || is_far(left_->next, psn))
+    if (!left_ || !flow::is_far(next_, psn) || flow::is_far(left_->next, psn))
         return;
     std::swap(next_, left_->next);
     std::swap(acked_, left_->acked);

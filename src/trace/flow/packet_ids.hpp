@@ -28,7 +28,6 @@ class PacketIds {
                (are_different_ || distance_ns < soon_ns);
     }
     bool are_one(const Seen& first, const Seen& second) const;
-    bool are_one(std::uint16_t first, const Seen& second, std::int64_t distance_ns) const;
 
     /// Two packets were sent.
     static bool are_two(const Seen& first, const Seen& second);

@@ -60,12 +60,12 @@ Novelty RequestSequence::place(wire::Psn psn, std::uint32_t psns, const Arrival&
         if (psn.is_before(next_))
             expect(psn);
     }
+    if (is_far(next_, psn, farthest_back()))
+        leave(psn);
     const std::int32_t ahead = distance(next_, psn);
-    if (ahead < 0 && ahead >= farthest_back())
+    if (ahead < 0)
         return behind(psn, psns, arrival);
-    if (ahead > longest_jump || ahead < 0) {
-        restart(psn);
-    } else if (ahead != 0) {
+    if (ahead != 0) {
         gaps_.note(next_, static_cast<std::uint32_t>(ahead));
         if (packets_ > 1)
             psns_ += static_cast<std::uint32_t>(ahead);
@@ -75,8 +75,7 @@ Novelty RequestSequence::place(wire::Psn psn, std::uint32_t psns, const Arrival&
     psns_ += psns;
     next_ = psn + psns;
     longest_read_ = std::max(longest_read_, psns);
-    ids_.see(arrival.ip_id);
-    remember(psn, arrival.ip_id);
+    newest_.add({psn, arrival.ip_id}, arrival.t_ns, true);
     return Novelty::New;
 }
 
@@ -85,42 +84,35 @@ std::int32_t RequestSequence::farthest_back() const {
     constexpr std::uint32_t half_circle = 0x7fffff;
     const std::uint32_t reads =
         std::min(longest_read_, half_circle / most_reads_in_flight) * most_reads_in_flight;
-    return -static_cast<std::int32_t>(std::min(reads + longest_jump, half_circle));
+    return static_cast<std::int32_t>(std::min(reads + longest_jump, half_circle));
 }
 
 Novelty RequestSequence::behind(wire::Psn psn, std::uint32_t psns, const Arrival& arrival) {
     if (gaps_.fill(psn, psns)) {
         ++late_;
-        remember(psn, arrival.ip_id);
+        newest_.add({psn, arrival.ip_id}, arrival.t_ns, false);
         return Novelty::Late;
     }
     ++repeats_;
     if (arrival.t_ns - newest_time_ < soon_ns)
         ++soon_repeats_;
-    if (is_copy(psn, arrival))
+    if (newest_.has_copy_of({psn, arrival.ip_id}, arrival.t_ns))
         ++copies_;
     else
-        remember(psn, arrival.ip_id);
+        newest_.add({psn, arrival.ip_id}, arrival.t_ns, false);
     return Novelty::Repeat;
 }
 
-bool RequestSequence::is_copy(wire::Psn psn, const Arrival& arrival) const {
-    return std::ranges::any_of(newest_, [&](const Sent& one) {
-        return one.psn == psn &&
-               ids_.are_one(one.ip_id, arrival.ip_id, arrival.t_ns - newest_time_);
-    });
-}
-
-void RequestSequence::remember(wire::Psn psn, std::uint16_t ip_id) {
-    newest_[oldest_] = {psn, ip_id};
-    oldest_ = (oldest_ + 1) % newest_.size();
-}
-
-void RequestSequence::restart(wire::Psn psn) {
-    ++restarts_;
-    gaps_.forget();
+// Goes back to the sequence before the current one if the PSN is in it, otherwise to a new one.
+void RequestSequence::leave(wire::Psn psn) {
+    const bool is_back = left_ && !is_far(left_->next, psn, farthest_back());
+    const Left other = is_back ? *left_ : Left{psn, psn, {}};
+    ++departures_;
+    restarts_ += is_back ? 0 : 1;
+    left_ = {start_, next_, gaps_.go_to(other.gaps)};
+    start_ = other.start;
+    next_ = other.next;
     read_is_open_ = false;
-    start_ = next_ = psn;
 }
 
 void RequestSequence::settle_open_read(std::uint32_t psns) {

@@ -4,12 +4,11 @@
 // many PSNs as its response has packets (IBTA volume 1, 9.7.2 and 9.7.3.1).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "trace/flow/gaps.hpp"
-#include "trace/flow/packet_ids.hpp"
+#include "trace/flow/newest_packets.hpp"
 #include "wire/psn.hpp"
 
 namespace flow {
@@ -75,6 +74,8 @@ class RequestSequence {
     std::uint64_t late() const { return late_; }
     /// Number of PSNs farther away than longest_jump.
     std::uint64_t restarts() const { return restarts_; }
+    /// How many times the requests went to another sequence, or back to the one before.
+    std::uint64_t departures() const { return departures_; }
     const Gaps& gaps() const { return gaps_; }
     /// Each packet occurs twice in quick succession: captured at two points.
     bool is_doubled() const;
@@ -82,10 +83,8 @@ class RequestSequence {
   private:
     Novelty place(wire::Psn psn, std::uint32_t psns, const Arrival& arrival);
     Novelty behind(wire::Psn psn, std::uint32_t psns, const Arrival& arrival);
-    bool is_copy(wire::Psn psn, const Arrival& arrival) const;
-    void remember(wire::Psn psn, std::uint16_t ip_id);
     std::int32_t farthest_back() const;
-    void restart(wire::Psn psn);
+    void leave(wire::Psn psn);
     void close_open_read(wire::Psn next_request);
     void settle_open_read(std::uint32_t psns);
 
@@ -109,15 +108,17 @@ class RequestSequence {
     std::uint64_t soon_repeats_ = 0;  // within soon_ns of the newest request
     std::uint64_t late_ = 0;
     std::uint64_t restarts_ = 0;
+    std::uint64_t departures_ = 0;
     Gaps gaps_;
-
-    struct Sent {
-        wire::Psn psn;
-        std::uint16_t ip_id = 0;
+    // The sequence before the current one, to which the requests may go back: a changed or forged
+    // packet is a sequence of its own.
+    struct Left {
+        wire::Psn start, next;
+        Gaps::Open gaps;
     };
-    PacketIds ids_;
-    std::array<Sent, 16> newest_{};  // a copy comes soon
-    std::size_t oldest_ = 0;         // of `newest_`
+    std::optional<Left> left_;
+
+    NewestPackets newest_;
 };
 
 }  // namespace flow

@@ -28,7 +28,7 @@ std::int32_t ResponseSequence::ahead_of_next(wire::Psn psn) {
         return ahead;
     started_ = false;
     next_ = psn;
-    gaps_.forget();
+    gaps_.go_to({});
     return 0;
 }
 

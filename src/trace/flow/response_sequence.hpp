@@ -21,8 +21,6 @@ class ResponseSequence {
     /// Sets the first PSN of the requests, from which acknowledged packets can be counted. No
     /// effect after the first response.
     void expect(wire::Psn first);
-    /// The requests started another sequence.
-    void restart() { started_ = false; }
 
     /// An Acknowledge packet.
     void add_acknowledge(wire::Psn psn, const wire::Aeth& aeth);

@@ -85,10 +85,6 @@ inline void PacketIds::see(const Seen& packet) {
 inline bool PacketIds::are_one(const Seen& first, const Seen& second) const {
     return are_one(first.ip_id, second.ip_id, second.t_ns - first.t_ns);
 }
-inline bool PacketIds::are_one(std::uint16_t first, const Seen& second,
-                               std::int64_t distance_ns) const {
-    return are_one(first, second.ip_id, distance_ns);
-}
 inline bool PacketIds::are_two(const Seen& first, const Seen& second) {
     return first.ip_id != 0 && second.ip_id != 0 && first.ip_id != second.ip_id;
 }

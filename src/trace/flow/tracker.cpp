@@ -148,13 +148,11 @@ void Tracker::request(PoolIndex index, std::int64_t time, const wire::Packet& pa
         stream.rkeys.add(packet.atomic_eth->rkey);
     if (shows_path_mtu(packet) && stream.is_connected())
         learn_path_mtu(stream, static_cast<PathMtu>(packet.payload_length), true);
-    const std::uint64_t restarts = stream.requests.restarts();
+    const std::uint64_t departures = stream.requests.departures();
     const Novelty seen = place(stream, time, packet);
-    if (stream.requests.restarts() != restarts) {
+    if (stream.requests.departures() != departures) {
         stream.unmeasured += stream.outstanding.size();
         stream.outstanding.clear(pools_.outstanding);
-        if (stream.is_paired())
-            table_[stream.peer].responses.restart();
     }
     if (seen == Novelty::Repeat)
         return;

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -47,12 +49,54 @@ class ModelledRun {
     json explained(const std::string& capture) const { return result("explain", capture); }
     json checked(const std::string& capture) const { return result("check", capture); }
 
+    /// What check and flows have of the connections at the server that were recorded in order: "<to>
+    /// <queue pair>: <retransmitted or late> retransmitted, <n> copied".
+    std::map<std::string, std::string> repeated_of_check() const {
+        std::map<std::string, std::string> all;
+        const json report = checked("wire.pcapng");
+        for (const json& one : report["connections"])
+            for (const auto& [direction, to, qpn] : {std::tuple("forward", "to", "to_qpn"),
+                                                     std::tuple("backward", "from", "from_qpn")}) {
+                const json& half = one[direction];
+                if (one[qpn].is_null() || half["out_of_order"] != 0)
+                    continue;
+                all[fmt::format("{} {}", one[to].get<std::string>(), one[qpn].get<unsigned>())] =
+                    fmt::format("{} retransmitted, {} copied", half["repeated"].get<unsigned>(),
+                                half["copied"].get<unsigned>());
+            }
+        return all;
+    }
+    std::map<std::string, std::string> repeated_of_flows() const {
+        std::map<std::string, std::string> all;
+        std::istringstream lines(output("flows", "wire.pcapng"));
+        for (std::string line; std::getline(lines, line);) {
+            const json one = json::parse(line);
+            if (!one.contains("directions") || one["transport"] != "RC")
+                continue;
+            for (const json& half : one["directions"]) {
+                const json& requests = half["requests"];
+                if (requests["packets"] == 0)
+                    continue;
+                all[fmt::format("{} {}", half["dst"].get<std::string>(),
+                                half["destqp"].get<unsigned>())] =
+                    fmt::format("{} retransmitted, {} copied",
+                                requests["retransmitted"].get<unsigned>() +
+                                    requests["late"].get<unsigned>(),
+                                requests["copied"].get<unsigned>());
+            }
+        }
+        return all;
+    }
+
   private:
-    json result(const char* command, const std::string& capture) const {
+    std::string output(const char* command, const std::string& capture) const {
         const auto run =
             support::run({support::rocecap(), command, "--json", folder_.str() + '/' + capture});
         EXPECT_LE(run.exit_code, 1) << run.all();
-        return json::parse(run.out);
+        return run.out;
+    }
+    json result(const char* command, const std::string& capture) const {
+        return json::parse(output(command, capture));
     }
 
     support::TempPath folder_;
@@ -191,6 +235,17 @@ std::map<std::string, std::uint64_t> counts(const json& report) {
     return sums;
 }
 
+using Repeated = std::map<std::string, std::string>;
+
+// Those of the second that are in both, if the first has them otherwise.
+Repeated differing(const Repeated& from, const Repeated& all) {
+    Repeated found;
+    for (const auto& [where, counts] : all)
+        if (const auto other = from.find(where); other != from.end() && other->second != counts)
+            found[where] = fmt::format("{}, not {}", counts, other->second);
+    return found;
+}
+
 class ModelledFaults : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(ModelledFaults, are_what_check_has_and_never_left_out) {
@@ -215,6 +270,10 @@ TEST_P(ModelledFaults, are_what_check_has_and_never_left_out) {
         EXPECT_TRUE(found == needed.end() || found->second != 0) << cause["text"];
         EXPECT_NE(cause["code"], "deviation") << cause["text"];
     }
+    // What both count of the same capture.
+    const Repeated of_check = run.repeated_of_check();
+    EXPECT_FALSE(of_check.empty());
+    EXPECT_EQ(differing(run.repeated_of_flows(), of_check), Repeated{});
     // What was sent again has a cause, or is listed without one.
     for (const char* capture : {"wire.pcapng", "link.pcapng"}) {
         const json explanation = run.explained(capture);

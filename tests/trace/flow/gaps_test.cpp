@@ -60,9 +60,12 @@ TEST(Gaps, the_oldest_of_too_many_is_forgotten) {
 TEST(Gaps, another_sequence_fills_no_gap_of_the_one_before) {
     Gaps gaps;
     gaps.note(Psn(10), 3);
-    gaps.forget();
+    const Gaps::Open before = gaps.go_to({});
     EXPECT_FALSE(gaps.fill(Psn(10), 3));
     EXPECT_EQ(gaps.missing(), 3U);
+    gaps.go_to(before);
+    EXPECT_TRUE(gaps.fill(Psn(10), 3));
+    EXPECT_EQ(gaps.missing(), 0U);
 }
 
 }  // namespace gaps_test

@@ -152,7 +152,7 @@ TEST_F(Identified, packets_of_a_sender_that_uses_one_identification_are_retransm
 
 // The ring of the newest packets has lost the first one.
 TEST_F(Identified, packets_that_come_again_much_later_are_retransmissions) {
-    for (std::uint16_t n = 0; n < 20; ++n)
+    for (std::uint16_t n = 0; n < 40; ++n)
         send(100U + n, n + 1);
     send(100, 1);
     expect(1, 0);
@@ -196,6 +196,20 @@ TEST_F(RequestPsns, far_off_begin_anew) {
     EXPECT_EQ(requests().repeats, 0U);
     EXPECT_EQ(requests().psns, 6U);
     EXPECT_EQ(requests().last_psn, Psn(0x800002));
+}
+
+TEST_F(RequestPsns, go_on_behind_one_that_is_far_off) {
+    send(100, 2);
+    send(103);
+    send(0x800000);
+    send(102, 3);
+    EXPECT_EQ(requests().restarts, 1U);
+    EXPECT_EQ(requests().gaps, 1U);
+    EXPECT_EQ(requests().missing, 0U);
+    EXPECT_EQ(requests().late, 1U);
+    EXPECT_EQ(requests().repeats, 1U);
+    EXPECT_EQ(requests().psns, 6U);
+    EXPECT_EQ(requests().last_psn, Psn(104));
 }
 
 TEST_F(RequestPsns, of_a_packet_that_is_malformed_are_not_looked_at) {
