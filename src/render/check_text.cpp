@@ -219,7 +219,9 @@ class Text {
         if (report_.one_point)
             return;  // the capture does not contain lost packets
         if (report_.recoveries.empty()) {
-            heading("The link emulator forwarded all packets of reliable connections unchanged.");
+            heading(
+                "The link emulator lost, changed, doubled and reordered no packet of a reliable "
+                "connection.");
             return;
         }
         heading("Recoveries");

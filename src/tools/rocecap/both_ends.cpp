@@ -85,7 +85,7 @@ BothEnds::End* BothEnds::end_with(const capture::Frame& frame) {
 
 std::optional<Passing> BothEnds::see(const capture::Frame& frame, const wire::Packet& packet) {
     if (ends_.empty())
-        return see_at_link(frame);
+        return see_at_link(frame, packet);
     End* here = end_with(frame);
     if (here == nullptr)
         return std::nullopt;
@@ -115,7 +115,23 @@ std::optional<Passing> BothEnds::see(const capture::Frame& frame, const wire::Pa
     return passing;
 }
 
-Passing BothEnds::see_at_link(const capture::Frame& frame) {
+// A router changes the type of service (ECN), the TTL and their checksum, and FECN in the BTH: the packet
+// is the same.
+util::Bytes BothEnds::without_variant_fields(const wire::Packet& packet, util::Bytes frame) {
+    identity_.assign(frame.begin(), frame.end());
+    const auto clear = [&](wire::Header header, std::initializer_list<std::size_t> offsets) {
+        const auto bytes = packet.trail.find(header).of(std::span(identity_));
+        for (const std::size_t offset : offsets)
+            if (offset < bytes.size())
+                bytes[offset] = std::byte{0};
+    };
+    clear(wire::Header::Ipv4, {1, 8, 10, 11});
+    clear(wire::Header::Ipv6, {0, 1, 7});
+    clear(wire::Header::Bth, {4});
+    return identity_;
+}
+
+Passing BothEnds::see_at_link(const capture::Frame& frame, const wire::Packet& packet) {
     if (!is_of_link(frame))
         throw util::Error(
             fmt::format("'{}' has interfaces other than 'before' and 'after' the link, so where "
@@ -125,7 +141,7 @@ Passing BothEnds::see_at_link(const capture::Frame& frame) {
     has_before_ |= is_before;
     return {.side = is_before ? LinkSide::Ingress : LinkSide::Egress,
             .host = std::nullopt,
-            .identity = frame.bytes};
+            .identity = without_variant_fields(packet, frame.bytes)};
 }
 
 void BothEnds::measure(LinkSide side, const flow::StreamKey& key, std::int64_t t_ns,

@@ -59,7 +59,8 @@ class BothEnds {
         std::uint64_t early = 0;  // packets that arrived before they were sent
     };
 
-    conformance::Passing see_at_link(const capture::Frame& frame);
+    conformance::Passing see_at_link(const capture::Frame& frame, const wire::Packet& packet);
+    util::Bytes without_variant_fields(const wire::Packet& packet, util::Bytes frame);
     End* end_of(const flow::Host& host);
     End* end_with(const capture::Frame& frame);
     void measure(conformance::LinkSide side, const flow::StreamKey& key, std::int64_t t_ns,

@@ -19,11 +19,14 @@ void explain_congestion(const Whole& whole, Causes& causes) {
                             packets(marks.count, "carries", "carry"), cnps.count,
                             cnps.count == 1 ? " was" : "s were",
                             cnps.count == 0 ? ": the receiver does not notify the sender" : ""),
-        .evidence = {},
-        .where = {}};
+    };
     for (const Notices* notices : {&marks, &cnps})
         if (notices->count != 0)
             cause.add(notices->first);
+    if (cnps.count == 0)
+        cause.try_this =
+            "Let the receiver's adapter send CNPs (DCQCN, ECN for RoCE); Soft-RoCE sends none. "
+            "Look for the congested link.";
     causes.push_back(std::move(cause));
 }
 

@@ -246,6 +246,10 @@ void Explainer::arrive(std::uint64_t frame, std::int64_t t_ns, const wire::Packe
                                                          .has_twin = added.has_twin});
         if (is_damaged && stream != 0)
             traffic_.add(frame, t_ns, packet, stream, bytes);
+        const Passage* passage = passages_->of(added.origin);
+        const Seen seen = Seen::of(frame, t_ns, packet);
+        if (!is_damaged && passage != nullptr && seen.is_marked && !passage->was_marked)
+            traffic_.was_marked(seen);
         return;
     }
     // The sender's capture does not have it.

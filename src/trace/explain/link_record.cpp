@@ -62,6 +62,8 @@ bool explains(const Cause& cause, std::string_view what, bool to_responses) {
             return what == "duplicate" || what == "delay" || what == queued;
         case Code::TimeoutTooShort:
             return what == "delay" || what == "limit" || what == queued;
+        case Code::Congestion:
+            return what == "mark";
         default:
             return false;
     }
@@ -154,7 +156,10 @@ class Link {
                 if (explains(cause, done->what, to_responses))
                     note(*done, reasons);
         };
-        if (cause.code == Code::CmNoAnswer) {
+        if (cause.code == Code::Congestion) {
+            for (const auto& [at, done] : record_.all())
+                take({&done}, false);
+        } else if (cause.code == Code::CmNoAnswer) {
             take(record_.of_manager(cause.where), false);
         } else if (const Direction* found = directions_.at(cause.where)) {
             take(to_requests(*found), false);

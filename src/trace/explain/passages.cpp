@@ -30,7 +30,8 @@ void Passages::sent(const flow::Seen& seen, std::uint64_t stream, const flow::Ho
                          .stream = stream,
                          .sent_ns = seen.t_ns,
                          .to = capture_of(to),
-                         .is_request = seen.opcode != nullptr && seen.is_request()});
+                         .is_request = seen.opcode != nullptr && seen.is_request(),
+                         .was_marked = seen.is_marked});
 }
 
 std::uint64_t Passages::arrived(const Arrived& here) {

@@ -33,6 +33,7 @@ struct Passage {
     std::uint64_t arrival = 0;    ///< the frame as which it arrived first; 0: it did not
     std::size_t to = 0;           ///< an index of Passages::captures_
     bool is_request = false;
+    bool was_marked = false;  ///< it was sent with a congestion mark
     Fate fate = Fate::Unknown;
 };
 

@@ -95,13 +95,14 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
     stream.damaged += seen.is_damaged ? 1 : 0;
     if (packet.icrc && packet.icrc->hint != nullptr)
         seen.hint = &*hints_.insert(*packet.icrc->hint).first;
-    const auto note = [&](Notices& notices) {
-        notices.add(frame, t_ns, notices.count == 0 ? seen.text() : std::string());
-    };
     if (seen.is_marked)
-        note(marks_);
+        note(seen, marks_);
     if (seen.lacks_headers)
-        note(seen.is(wire::Operation::Acknowledge) ? cut_.acknowledgements : cut_.others);
+        note(seen, seen.is(wire::Operation::Acknowledge) ? cut_.acknowledgements : cut_.others);
+}
+
+void Traffic::note(const Seen& seen, Notices& notices) {
+    notices.add(seen.frame, seen.t_ns, notices.count == 0 ? seen.text() : std::string());
 }
 
 void Traffic::forget(const std::unordered_set<const Seen*>& held, const Share& share) {

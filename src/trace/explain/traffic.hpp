@@ -94,6 +94,8 @@ class Traffic {
     /// Call in capture order. `packet` must be decoded with its ICRC. `stream`: from the tracker.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
              std::uint64_t stream, util::Bytes bytes);
+    /// A packet that was sent without a congestion mark arrived with it.
+    void was_marked(const Seen& arrived) { note(arrived, marks_); }
     /// Takes over what the tracker knows of the streams.
     void settle(const flow::Tracker& tracker);
 
@@ -133,6 +135,7 @@ class Traffic {
     std::int64_t end_ns() const { return end_ns_; }
 
   private:
+    static void note(const Seen& seen, Notices& notices);
     void see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                      util::Bytes bytes);
     void see_neighbour(std::uint64_t frame, std::int64_t t_ns, const wire::Neighbour& message);

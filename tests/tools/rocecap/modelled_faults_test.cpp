@@ -185,6 +185,12 @@ INSTANTIATE_TEST_SUITE_P(
              "",
              "loss certain, fatal",
              "loss likely, fatal"},
+        Told{"20_one_packet",
+             14,
+             {"mark every 3rd packet from client"},
+             "congestion certain",
+             "congestion certain",
+             "congestion certain"},
         // An acknowledgement, which the next one makes needless.
         Told{"24_rendezvous", 0, {"drop the 5th packet from client"}, "", "", ""},
         // The end of the last message, which nobody sends again: the last packet of the capture.

@@ -197,6 +197,9 @@ congestion certain
   1 packet carries congestion marks (ECN), and 0 CNPs were sent: the receiver does not notify the sender.
   frame 1: RC SEND Only  PSN 0x000064  8 B
 )");
+    EXPECT_EQ(first().try_this,
+              "Let the receiver's adapter send CNPs (DCQCN, ECN for RoCE); Soft-RoCE sends none. "
+              "Look for the congested link.");
 }
 
 TEST_F(PathPackets, that_are_notifications_only) {
