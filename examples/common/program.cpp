@@ -9,6 +9,7 @@
 #include "examples/common/hint.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
+#include "util/similar.hpp"
 
 namespace common {
 
@@ -146,9 +147,9 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
     } catch (const CLI::Success& success) {
         return impl_->app.exit(success);
     } catch (const CLI::ParseError& error) {
-        std::string_view what = error.what();
+        std::string what = util::usage_error(impl_->app, error);
         if (what.ends_with('.'))
-            what.remove_suffix(1);
+            what.pop_back();
         complain(fmt::format("{}. --help lists the options.", what));
         return 2;
     }

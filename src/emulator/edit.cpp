@@ -53,7 +53,7 @@ std::string write(const filter::Field& field, std::uint64_t value, wire::IcrcAft
     const std::uint64_t old = bits_at(bytes, place);
     put_bits(bytes, place, value);
     update(frame, header.begin + place.bit / 8U, icrc);
-    return fmt::format("{}: {:#x} is {:#x}", field.name, old, value);
+    return fmt::format("{}: {:#x} → {:#x}", field.name, old, value);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::string apply(const Corrupt& corrupt, LocatedFrame& frame) {
     const std::byte old = target;
     target = ~target;
     update(frame, bth.begin + byte, corrupt.icrc);
-    return fmt::format("byte {}: 0x{:02x} is 0x{:02x}", byte, std::to_integer<unsigned>(old),
+    return fmt::format("byte {}: 0x{:02x} → 0x{:02x}", byte, std::to_integer<unsigned>(old),
                        std::to_integer<unsigned>(target));
 }
 

@@ -21,7 +21,7 @@ struct LocatedFrame {
 /// Decodes an Ethernet frame.
 wire::Trail trail_of(util::Bytes frame);
 
-/// Returns a short description of the change: "byte 28: 0x41 is 0xbe". Returns an empty string, and
+/// Returns a short description of the change: "byte 28: 0x41 → 0xbe". Returns an empty string, and
 /// leaves the frame unchanged, if the frame has no such byte or field.
 std::string apply(const Corrupt& corrupt, LocatedFrame& frame);
 std::string apply(const Set& set, LocatedFrame& frame);

@@ -164,7 +164,9 @@ class Parser : private RuleWords {
         } else if (is_number()) {
             which.kind = Which::Kind::Share;
             which.share = share();
-            expect("of");
+            if (!take_if("of"))
+                refuse(fmt::format("'of packets' is expected here, as in '2% of packets'{}",
+                                   instead()));
             rule.any_frame = all();
             if (take_if("seed"))
                 which.seed = count("the seed", 0, UINT64_MAX);

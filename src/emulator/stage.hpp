@@ -52,7 +52,7 @@ struct RuleEvent {
     std::uint32_t rule = 0;
     std::string_view name;   ///< name_of(action); "limit" also if its queue was full
     std::string text;        ///< the rule as written
-    std::string detail;      ///< for example "20 ms", "byte 28: 0x41 is 0xbe"; may be empty
+    std::string detail;      ///< for example "20 ms", "byte 28: 0x41 → 0xbe"; may be empty
     std::uint32_t copy = 0;  ///< 0: the frame itself; otherwise the number of its copy
     capture::Time time{};
 };

@@ -1,7 +1,6 @@
 #include "filter/field.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,29 +8,10 @@
 #include "filter/field_tables.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
+#include "util/similar.hpp"
 
 namespace filter {
 namespace {
-
-// Changed, missing, added and swapped letters count one each (optimal string alignment).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> before(b.size() + 1);
-    std::vector<std::size_t> last(b.size() + 1);
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(last.begin(), last.end(), 0);
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t changed = a[i - 1] == b[j - 1] ? 0 : 1;
-            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + changed});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = std::min(row[j], before[j - 2] + 1);
-        }
-        std::swap(before, last);
-        std::swap(last, row);
-    }
-    return last[b.size()];
-}
 
 std::string_view last_part(std::string_view name) {
     const auto dot = name.rfind('.');
@@ -119,7 +99,7 @@ std::string_view similar_field(std::string_view name) {
         const bool is_last_part = last_part(field.name) == name;
         if (longer - shorter >= far && !is_last_part)  // minimum number of missing letters
             continue;
-        const std::size_t distance = is_last_part ? 1 : edit_distance(name, field.name);
+        const std::size_t distance = is_last_part ? 1 : util::edit_distance(name, field.name);
         if (distance < least && 2 * distance < field.name.size()) {
             least = distance;
             best = field.name;

@@ -48,7 +48,7 @@ TEST(Edit, set_writes_one_field_and_all_that_follows_from_it) {
         Bytes frame = roce_frame(0x123456, write_first, network);
         const auto before = decoded(frame);
         EXPECT_EQ(edit(Set{find_writable("bth.psn"), 0xabcdef}, frame),
-                  "bth.psn: 0x123456 is 0xabcdef");
+                  "bth.psn: 0x123456 → 0xabcdef");
         const auto after = decoded(frame);
         EXPECT_EQ(after.bth->psn.value(), 0xabcdefU);
         EXPECT_EQ(after.bth->dest_qpn, before.bth->dest_qpn);
@@ -175,8 +175,7 @@ TEST(Edit, mark_says_congestion_and_breaks_nothing) {
 TEST(Edit, writes_no_icrc_where_the_new_opcode_leaves_no_room_for_one) {
     Bytes frame = roce_frame(1, acknowledge);  // no room for the RETH of a WRITE
     const Bytes original = frame;
-    EXPECT_EQ(edit(Set{find_writable("bth.opcode"), write_first}, frame),
-              "bth.opcode: 0x11 is 0x6");
+    EXPECT_EQ(edit(Set{find_writable("bth.opcode"), write_first}, frame), "bth.opcode: 0x11 → 0x6");
     EXPECT_TRUE(std::equal(frame.end() - 4, frame.end(), original.end() - 4)) << "the ICRC";
     EXPECT_TRUE(udp_checksum_is_good(frame, true));
     EXPECT_EQ(edit(Set{find_writable("aeth.msn"), 7}, frame), "") << "it has no AETH any more";

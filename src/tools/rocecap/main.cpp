@@ -20,6 +20,7 @@
 #include "tools/rocecap/command.hpp"
 #include "util/printable.hpp"
 #include "util/sandbox.hpp"
+#include "util/similar.hpp"
 #include "util/version.hpp"
 
 namespace rocecap {
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
         util::complain("rocecap", is_misspelt
                                       ? fmt::format("there is no command '{}': choose {}", argv[1],
                                                     fmt::join(names_of_commands(app), ", "))
-                                      : error.what());
+                                      : util::usage_error(app, error));
         std::fputs(
             "'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n",
             stderr);

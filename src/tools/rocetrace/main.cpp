@@ -26,6 +26,7 @@
 #include "trace/explain/explainer.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
+#include "util/similar.hpp"
 #include "util/version.hpp"
 
 namespace rocetrace {
@@ -275,7 +276,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        util::complain("rocetrace", error.what());
+        util::complain("rocetrace", util::usage_error(app, error));
         std::fputs("'rocetrace --help' lists the options.\n", stderr);
         return wrong_usage;
     } catch (const StartError& error) {

@@ -20,6 +20,7 @@
 #include "util/error.hpp"
 #include "util/json.hpp"
 #include "util/printable.hpp"
+#include "util/similar.hpp"
 #include "util/version.hpp"
 
 namespace rocewire {
@@ -278,7 +279,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::RuntimeError& error) {
         return error.get_exit_code();
     } catch (const CLI::ParseError& error) {
-        util::complain("rocewire", error.what());
+        util::complain("rocewire", util::usage_error(app, error));
         std::fputs(
             "'rocewire --help' lists the commands, and 'rocewire COMMAND --help' its options.\n",
             stderr);

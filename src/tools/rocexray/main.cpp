@@ -22,6 +22,7 @@
 #include "util/error.hpp"
 #include "util/output_file.hpp"
 #include "util/printable.hpp"
+#include "util/similar.hpp"
 #include "util/stop_signal.hpp"
 #include "util/version.hpp"
 #include "xray/layout.hpp"
@@ -251,7 +252,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        util::complain("rocexray", error.what());
+        util::complain("rocexray", util::usage_error(app, error));
         std::fputs("'rocexray --help' lists the options.\n", stderr);
         return wrong_usage;
     } catch (const std::exception& error) {

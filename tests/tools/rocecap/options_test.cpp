@@ -83,7 +83,7 @@ TEST(Options, what_is_missing_or_too_much_is_named) {
     expect_refused({"live"}, "--interface (or --list) is required.");
     expect_refused({"decode"}, "file is required.");
     expect_refused({"timeline"}, "capture is required.");
-    expect_refused({"decode", "one", "two"}, "The following argument was not expected: two.");
+    expect_refused({"decode", "one", "two"}, "the argument 'two' is not expected.");
     expect_refused({"--color", "mauve", "decode", "x"},
                    "--color: mauve not in {auto,always,never}.");
 }
