@@ -38,7 +38,7 @@ class NewestPackets {
 
   private:
     PacketIds ids_;
-    std::array<Packet, 32> newest_{};
+    std::array<Packet, 16> newest_{};
     std::size_t oldest_ = 0;  // an index of newest_
     std::int64_t newest_ns_ = 0;
 };
