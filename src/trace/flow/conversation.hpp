@@ -33,23 +33,6 @@ struct Requests {
     std::uint64_t unmeasured = 0;  ///< requests without any of these latencies
 };
 
-/// The responses of one direction, to the requests of the other one.
-struct Responses {
-    std::uint64_t packets = 0;
-    wire::Psn first_psn;  ///< valid if packets != 0
-    wire::Psn last_psn;
-    std::uint64_t acks = 0;
-    std::uint64_t counted_acks = 0;  ///< of these, known to acknowledge something new
-    std::uint64_t psns_acked = 0;    ///< by the counted ACKs
-    std::uint64_t most_acked = 0;    ///< by a single one
-    std::array<std::uint64_t, ResponseSequence::nak_codes> naks{};
-    std::uint64_t rnr_naks = 0;
-    std::uint64_t repeats = 0;
-    std::uint64_t late = 0;
-    std::uint64_t gaps = 0;  ///< among READ responses
-    std::uint64_t missing = 0;
-};
-
 struct Direction {
     Host src;
     Host dst;

@@ -105,7 +105,7 @@ Direction Tracker::direction(const Stream& stream) const {
     result.icrc_checked = stream.icrc_checked;
     result.icrc_bad = stream.icrc_bad;
     result.requests = requests(stream);
-    result.responses = responses(stream.responses);
+    result.responses = stream.responses.counts();
     return result;
 }
 
@@ -127,22 +127,6 @@ Requests Tracker::requests(const Stream& stream) const {
             .read_first = stream.read_first.summary(pools_.latencies),
             .read_last = stream.read_last.summary(pools_.latencies),
             .unmeasured = stream.unmeasured + stream.outstanding.size()};
-}
-
-Responses Tracker::responses(const ResponseSequence& sequence) {
-    return {.packets = sequence.packets(),
-            .first_psn = sequence.first_psn(),
-            .last_psn = sequence.last_psn(),
-            .acks = sequence.acks(),
-            .counted_acks = sequence.counted_acks(),
-            .psns_acked = sequence.psns_acked(),
-            .most_acked = sequence.most_acked(),
-            .naks = sequence.naks(),
-            .rnr_naks = sequence.rnr_naks(),
-            .repeats = sequence.repeats(),
-            .late = sequence.late(),
-            .gaps = sequence.gaps().count(),
-            .missing = sequence.gaps().missing()};
 }
 
 }  // namespace flow

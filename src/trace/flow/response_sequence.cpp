@@ -11,16 +11,23 @@ void ResponseSequence::expect(wire::Psn first) {
     next_ = first;
 }
 
+Responses ResponseSequence::counts() const {
+    Responses made = counts_;
+    made.gaps = gaps_.count();
+    made.missing = gaps_.missing();
+    return made;
+}
+
 void ResponseSequence::count(wire::Psn psn) {
-    if (packets_++ == 0)
-        first_psn_ = last_psn_ = psn;
+    if (counts_.packets++ == 0)
+        counts_.first_psn = counts_.last_psn = psn;
 }
 
 // If the sequence has not started yet, or the PSN is far off, the sequence starts here: returns 0,
 // and the number of PSNs acknowledged is unknown. The first response may answer requests from
 // before the capture.
 std::int32_t ResponseSequence::ahead_of_next(wire::Psn psn) {
-    const bool is_first = packets_ == 0;
+    const bool is_first = counts_.packets == 0;
     count(psn);
     const std::int32_t ahead = distance(next_, psn);
     const auto reach = longest_jump + static_cast<std::int32_t>(longest_read_run_);
@@ -34,7 +41,7 @@ std::int32_t ResponseSequence::ahead_of_next(wire::Psn psn) {
 
 void ResponseSequence::move_to(wire::Psn psn) {
     started_ = true;
-    last_psn_ = psn;
+    counts_.last_psn = psn;
     next_ = psn + 1;
 }
 
@@ -43,10 +50,10 @@ void ResponseSequence::add_acknowledge(wire::Psn psn, const wire::Aeth& aeth) {
         case wire::AethKind::Ack:
             return acknowledge(psn);
         case wire::AethKind::RnrNak:
-            ++rnr_naks_;
+            ++counts_.rnr_naks;
             return refuse(psn);
         case wire::AethKind::Nak:
-            ++naks_[std::min<std::size_t>(aeth.code(), nak_codes - 1)];
+            ++counts_.naks[std::min<std::size_t>(aeth.code(), Responses::nak_codes - 1)];
             return refuse(psn);
         case wire::AethKind::Reserved:
             return count(psn);
@@ -54,17 +61,17 @@ void ResponseSequence::add_acknowledge(wire::Psn psn, const wire::Aeth& aeth) {
 }
 
 void ResponseSequence::acknowledge(wire::Psn psn) {
-    ++acks_;
+    ++counts_.acks;
     const std::int32_t ahead = ahead_of_next(psn);
     if (ahead < 0) {
-        ++repeats_;
+        ++counts_.repeats;
         return;
     }
     if (started_) {
         const auto acked = static_cast<std::uint64_t>(ahead) + 1;
-        ++counted_acks_;
-        psns_acked_ += acked;
-        most_acked_ = std::max(most_acked_, acked);
+        ++counts_.counted_acks;
+        counts_.psns_acked += acked;
+        counts_.most_acked = std::max(counts_.most_acked, acked);
     }
     in_read_ = false;
     move_to(psn);
@@ -75,14 +82,14 @@ void ResponseSequence::refuse(wire::Psn psn) {
     if (ahead_of_next(psn) < 0)
         return;
     started_ = true;
-    last_psn_ = psn;
+    counts_.last_psn = psn;
     next_ = psn;
     in_read_ = false;
 }
 
 Novelty ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
     if (ahead_of_next(psn) < 0) {
-        ++repeats_;
+        ++counts_.repeats;
         return Novelty::Repeat;
     }
     in_read_ = false;
@@ -96,7 +103,7 @@ Novelty ResponseSequence::add_read_response(wire::Psn psn, wire::Position positi
     if (ahead < 0) {
         // The response to a retransmitted request: seen before, or missing until now.
         const bool is_late = gaps_.fill(psn, 1);
-        ++(is_late ? late_ : repeats_);
+        ++(is_late ? counts_.late : counts_.repeats);
         return is_late ? Novelty::Late : Novelty::Repeat;
     }
     // A first response may skip the PSNs of requests that it acknowledges. Other responses, and a

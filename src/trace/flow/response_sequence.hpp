@@ -12,12 +12,29 @@
 
 namespace flow {
 
-class ResponseSequence {
-  public:
+/// The responses of one direction, to the requests of the other one.
+struct Responses {
     /// The five NAK codes of the specification, and one entry for all others.
     static constexpr std::size_t nak_codes = 6;
     static constexpr std::size_t psn_sequence_error = 0;
 
+    std::uint64_t packets = 0;
+    wire::Psn first_psn;  ///< valid if packets != 0
+    wire::Psn last_psn;   ///< the one farthest in the sequence
+    std::uint64_t acks = 0;
+    std::uint64_t counted_acks = 0;  ///< of these, known to acknowledge something new
+    std::uint64_t psns_acked = 0;    ///< by the counted ACKs
+    std::uint64_t most_acked = 0;    ///< by a single one
+    std::array<std::uint64_t, nak_codes> naks{};
+    std::uint64_t rnr_naks = 0;
+    std::uint64_t repeats = 0;  ///< seen before: to retransmitted requests
+    std::uint64_t late = 0;     ///< READ responses that filled a gap
+    std::uint64_t gaps = 0;     ///< among READ responses
+    std::uint64_t missing = 0;
+};
+
+class ResponseSequence {
+  public:
     /// Sets the first PSN of the requests, from which acknowledged packets can be counted. No
     /// effect after the first response.
     void expect(wire::Psn first);
@@ -31,25 +48,13 @@ class ResponseSequence {
     /// The PSN after the last acknowledged one.
     wire::Psn next() const { return next_; }
 
-    std::uint64_t packets() const { return packets_; }
-    wire::Psn first_psn() const { return first_psn_; }
-    /// The PSN farthest in the sequence.
-    wire::Psn last_psn() const { return last_psn_; }
-    std::uint64_t acks() const { return acks_; }
-    /// ACKs known to acknowledge something new, and the number of PSNs that they acknowledged.
-    std::uint64_t counted_acks() const { return counted_acks_; }
-    std::uint64_t psns_acked() const { return psns_acked_; }
-    std::uint64_t most_acked() const { return most_acked_; }
-    const std::array<std::uint64_t, nak_codes>& naks() const { return naks_; }
-    std::uint64_t rnr_naks() const { return rnr_naks_; }
+    /// Returns what was counted so far.
+    Responses counts() const;
+    std::uint64_t packets() const { return counts_.packets; }
     /// Returns whether the requester was asked to retransmit.
-    bool asked_again() const { return rnr_naks_ != 0 || naks_[psn_sequence_error] != 0; }
-    /// Responses seen before, to retransmitted requests.
-    std::uint64_t repeats() const { return repeats_; }
-    /// READ responses that filled a gap.
-    std::uint64_t late() const { return late_; }
-    /// Gaps in READ responses.
-    const Gaps& gaps() const { return gaps_; }
+    bool asked_again() const {
+        return counts_.rnr_naks != 0 || counts_.naks[Responses::psn_sequence_error] != 0;
+    }
 
   private:
     void count(wire::Psn psn);
@@ -59,21 +64,11 @@ class ResponseSequence {
     void move_to(wire::Psn psn);
 
     wire::Psn next_;
-    wire::Psn first_psn_;
-    wire::Psn last_psn_;
     bool started_ = false;
     bool in_read_ = false;  // between a READ's first and last response
     std::uint32_t read_run_ = 0;
     std::uint32_t longest_read_run_ = 0;
-    std::uint64_t packets_ = 0;
-    std::uint64_t acks_ = 0;
-    std::uint64_t counted_acks_ = 0;
-    std::uint64_t psns_acked_ = 0;
-    std::uint64_t most_acked_ = 0;
-    std::array<std::uint64_t, nak_codes> naks_{};
-    std::uint64_t rnr_naks_ = 0;
-    std::uint64_t repeats_ = 0;
-    std::uint64_t late_ = 0;
+    Responses counts_;  // without those of gaps_
     Gaps gaps_;
 };
 

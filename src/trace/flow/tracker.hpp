@@ -85,7 +85,6 @@ class Tracker {
     Conversation conversation(PoolIndex index) const;
     Direction direction(const Stream& stream) const;
     Requests requests(const Stream& stream) const;
-    static Responses responses(const ResponseSequence& sequence);
     bool is_folded(const Stream& stream) const;
     bool is_empty(const Stream& stream) const;
     static bool begins_later(const Stream& stream, const Stream& peer);

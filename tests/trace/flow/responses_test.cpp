@@ -48,7 +48,7 @@ TEST_F(Responses, naks_count_by_their_code) {
     for (const int code : {0, 0, 1, 2, 3, 4, 5, 31})
         nak(100, static_cast<std::uint8_t>(syndrome::psn_error | code));
     nak(100, syndrome::rnr);
-    const std::array<std::uint64_t, flow::ResponseSequence::nak_codes> expected{2, 1, 1, 1, 1, 2};
+    const std::array<std::uint64_t, flow::Responses::nak_codes> expected{2, 1, 1, 1, 1, 2};
     EXPECT_EQ(responses().naks, expected);
     EXPECT_EQ(responses().rnr_naks, 1U);
     EXPECT_EQ(responses().acks, 0U);
