@@ -33,20 +33,12 @@
 
 namespace conformance {
 
-struct HalfReport {
-    std::uint64_t requests = 0;  ///< packets sent, including retransmissions
-    std::uint64_t responses = 0;
+/// A half with cut packets is not judged.
+struct HalfReport : HalfCheck::Counts {
     std::uint64_t repeated = 0;  ///< retransmitted request packets
     std::uint64_t copied = 0;    ///< request packets captured again that were sent once
-    std::uint64_t lost = 0;      ///< requests and responses, by the link emulator
-    std::uint64_t doubled = 0;
-    std::uint64_t reordered = 0;
-    std::uint64_t corrupted = 0;
-    std::uint64_t changed = 0;
     std::optional<wire::Psn> first_psn;
     bool is_told = false;
-    /// Packets whose headers the capture cut off: such a half is not judged.
-    std::uint64_t cut = 0;
     bool began_in_the_middle = false;
     /// How many times the capture recorded packets in another order than they passed.
     std::uint64_t out_of_order = 0;

@@ -46,10 +46,11 @@ class HalfCheck {
 
     struct Counts {
         std::uint64_t packets = 0;   ///< all that were sent or arrived
-        std::uint64_t requests = 0;  ///< sent
+        std::uint64_t requests = 0;  ///< sent, including retransmissions
         std::uint64_t responses = 0;
         std::uint64_t rnr_naks = 0;  ///< that arrived
         std::uint64_t cut = 0;       ///< sent, and the capture cut off some of their headers
+        /// Requests and responses, on their way.
         std::uint64_t lost = 0, doubled = 0, reordered = 0, corrupted = 0, changed = 0;
     };
     const Counts& counts() const { return counts_; }

@@ -38,14 +38,8 @@ void Checker::report(const HalfStream& stream, std::size_t connection, bool forw
     const Responder& responder = check.responder();
     const Requester& requester = check.requester();
     Findings& findings = check.findings().kept();
-    out.requests = counts.requests;
-    out.responses = counts.responses;
-    out.lost = counts.lost;
-    out.doubled = counts.doubled;
-    out.reordered = counts.reordered;
-    out.corrupted = counts.corrupted;
-    out.changed = counts.changed;
-    if ((out.cut = counts.cut) != 0)
+    static_cast<HalfCheck::Counts&>(out) = counts;
+    if (out.cut != 0)
         return;
     out.repeated = requester.repeated_packets();
     out.copied = requester.copied_packets();

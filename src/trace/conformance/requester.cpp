@@ -110,7 +110,6 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
     sent_.push_back({.place = place,
                      .psns = psns,
                      .last_ns = request.t_ns,
-                     .is_read = request.is(wire::Operation::RdmaReadRequest),
                      .wants_data = request.wants_data()});
     sent_.back().learn(request);
     next_ = cursor_ = place + psns;

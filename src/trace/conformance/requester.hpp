@@ -70,7 +70,6 @@ class Requester {
         std::uint64_t digest = 0;
         std::uint64_t frame = 0;
         std::int64_t last_ns = 0;
-        bool is_read = false;
         bool wants_data = false;
         bool is_cut = false;
         bool has_wrong_icrc = false;

@@ -197,7 +197,7 @@ void Requester::compare(const ObservedPacket& request, ExtendedPsn place) {
             original->learn(request);
         return;
     }
-    if (is_read && original->is_read && skipped != 0) {
+    if (is_read && skipped != 0) {
         const std::uint64_t bytes = skipped * facts_.path_mtu;
         if (request.va == original->va + bytes && request.rkey == original->rkey &&
             request.dmalen + bytes == original->dmalen)

@@ -106,9 +106,7 @@ void Responder::commit(const Found& found, const ObservedPacket& sent) {
     }
     reading_.reset();
     for (std::size_t i = 0; i < found.index; ++i) {
-        const Expectation expectation = process(waiting_[i]);
-        enter(expectation);
-        record(expectation.arrival);
+        const Expectation expectation = pass_over(waiting_[i]);
         if (expectation.is_required && expectation.owed != Owed::Ack &&
             expectation.owed != Owed::DuplicateAck)
             missing(expectation);
@@ -147,9 +145,7 @@ void Responder::limit() {
     if (!given_up_msn_)
         given_up_msn_ = state_.msn;
     for (std::size_t i = 0; i < half; ++i) {
-        const Expectation expectation = process(waiting_[i]);
-        enter(expectation);
-        record(expectation.arrival);
+        const Expectation expectation = pass_over(waiting_[i]);
         if (expectation.is_required && !silent_since_)
             silent_since_ = waiting_[i];
     }
@@ -256,9 +252,7 @@ void Responder::finish(std::int64_t end_ns) {
     if (silent_since_ && !is_late(*silent_since_))
         silent_since_.reset();
     for (const ObservedPacket& request : waiting_) {
-        const Expectation expectation = process(request);
-        enter(expectation);
-        record(expectation.arrival);
+        const Expectation expectation = pass_over(request);
         if (expectation.is_required && is_late(request) && !silent_since_)
             silent_since_ = request;
     }

@@ -160,7 +160,7 @@ class Responder {
     // Expected responses to a request: responder_state.cpp.
     Expectation process(const ObservedPacket& request);
     Expectation process_as_whole(ObservedPacket damaged);
-    void pass_over(const ObservedPacket& request);
+    Expectation pass_over(const ObservedPacket& request);
     void enter(const Expectation& expectation);
     void in_order(const ObservedPacket& request, Expectation& expectation);
     void duplicate(const ObservedPacket& request, Expectation& expectation);

@@ -51,10 +51,11 @@ void Responder::enter(const Expectation& expectation) {
                          .value = std::nullopt});
 }
 
-void Responder::pass_over(const ObservedPacket& request) {
-    const Expectation expectation = process(request);
+Responder::Expectation Responder::pass_over(const ObservedPacket& request) {
+    Expectation expectation = process(request);
     enter(expectation);
     record(expectation.arrival);
+    return expectation;
 }
 
 // As if the request had arrived undamaged.

@@ -81,8 +81,7 @@ class Signs {
     }
 
     void look(const Direction& direction, const Course& course) {
-        const auto nak = std::ranges::find_if(direction.responses,
-                                              [](const Seen* one) { return one->is_fatal_nak(); });
+        const auto nak = std::ranges::find_if(direction.responses, &Seen::is_fatal_nak);
         if (nak != direction.responses.end())
             add(evidence(**nak));
         if (auto last = unanswered_request(course))

@@ -197,12 +197,7 @@ class FirstPsn {
     }
 
     Cause& add(Certainty certainty, std::string text) {
-        Cause cause = case_.cause(Code::WrongPsn, certainty, std::move(text));
-        cause.is_fatal = true;
-        if (!direction_.requests.empty())
-            cause.add(evidence(*direction_.requests.front()));
-        causes_.push_back(std::move(cause));
-        return causes_.back();
+        return add_fatal(case_, causes_, Code::WrongPsn, certainty, std::move(text));
     }
 
     void add_values(Cause& cause) const {

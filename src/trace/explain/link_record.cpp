@@ -40,22 +40,28 @@ std::string_view past_of(std::string_view what) {
     return found == forms.end() ? what : found->second;
 }
 
+bool is_loss(std::string_view what) {
+    return what == "drop" || what == "cut" || what == "limit";
+}
+
+bool is_change(std::string_view what) {
+    return what == "corrupt" || what == "set";
+}
+
 // What a rule must have done to be the reason of a cause.
 bool explains(const Cause& cause, std::string_view what, bool to_responses) {
-    const bool is_lost = what == "drop" || what == "cut" || what == "limit";
-    const bool is_changed = what == "corrupt" || what == "set";
     switch (cause.code) {
         case Code::Loss:
-            return is_lost || is_changed;
+            return is_loss(what) || is_change(what);
         case Code::PathBroken:
         case Code::LargePacketsLost:
         case Code::CmNoAnswer:
-            return is_lost;
+            return is_loss(what);
         case Code::AcksLost:
-            return to_responses && (is_lost || what == "delay" || what == queued);
+            return to_responses && (is_loss(what) || what == "delay" || what == queued);
         case Code::Corruption:
         case Code::WrongIcrc:
-            return is_changed;
+            return is_change(what);
         case Code::Reordering:
             return what == "reorder" || what == "delay";
         case Code::NeedlessRetransmissions:
@@ -127,7 +133,7 @@ class Link {
         if (found == nullptr)
             return nullptr;
         const auto responses = to_responses(*found);
-        const auto is_drop = [](const LinkRecord::Done* done) { return is_loss(*done); };
+        const auto is_drop = [](const LinkRecord::Done* done) { return is_loss(done->what); };
         const auto is_delay = [](const LinkRecord::Done* done) {
             return done->what == "delay" || done->what == queued;
         };
@@ -195,7 +201,7 @@ class Link {
         Reasons reasons;
         for (const auto& all : {to_requests(direction), to_responses(direction)})
             for (const LinkRecord::Done* done : all)
-                if (is_loss(*done))
+                if (is_loss(done->what))
                     note(*done, reasons);
         if (reasons.empty())
             return;
@@ -215,7 +221,7 @@ class Link {
             return false;
         const auto all = to_requests(direction);
         const auto lost = std::ranges::find_if(all, [&](const LinkRecord::Done* done) {
-            return is_loss(*done) && done->last_request &&
+            return is_loss(done->what) && done->last_request &&
                    std::ranges::all_of(direction.requests, [&](const Seen* request) {
                        return request->psn.is_before(wire::Psn(*done->last_request));
                    });
@@ -236,10 +242,6 @@ class Link {
             causes_, [&](const Cause& cause) { return cause.where == direction.where(); });
     }
 
-    static bool is_loss(const LinkRecord::Done& done) {
-        return done.what == "drop" || done.what == "cut" || done.what == "limit";
-    }
-
     // Something failed, no rule explains it, and packets were lost or changed.
     void add(const Direction& direction, std::set<const LinkRecord::Done*>& told) const {
         for (const auto& all : {to_requests(direction), to_responses(direction)})
@@ -249,8 +251,8 @@ class Link {
     }
 
     void add(const LinkRecord::Done& done, std::string where) const {
-        const bool is_changed = done.what == "corrupt" || done.what == "set";
-        if (!is_changed && !is_loss(done))
+        const bool is_changed = is_change(done.what);
+        if (!is_changed && !is_loss(done.what))
             return;
         Cause& cause =
             add_fatal(causes_, is_changed ? Code::Corruption : Code::Loss, Certainty::Likely,

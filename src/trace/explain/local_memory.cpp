@@ -59,8 +59,7 @@ class LocalMemory {
     }
 
     bool writes() const {
-        return failed_.is_receive || (failed_.post && (failed_.post->opcode == "RDMA_READ" ||
-                                                       failed_.post->opcode.starts_with("ATOMIC")));
+        return failed_.is_receive || (failed_.post && failed_.post->is_read_or_atomic());
     }
 
     const Region* region_of(std::uint32_t lkey) const {

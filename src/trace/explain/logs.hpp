@@ -48,6 +48,7 @@ struct Post {
     bool took_less_than(std::int64_t ns) const { return is_done && done_ns - t_ns < ns; }
     /// Whether it consumes a receive of the responder.
     bool takes_receive() const { return opcode.starts_with("SEND") || opcode.ends_with("_IMM"); }
+    bool is_read_or_atomic() const { return opcode == "RDMA_READ" || opcode.starts_with("ATOMIC"); }
     std::string text() const;
 };
 
@@ -104,6 +105,10 @@ struct Period {
     void add(std::int64_t t_ns) {
         begin_ns = std::min(begin_ns, t_ns);
         end_ns = std::max(end_ns, t_ns);
+    }
+    /// Whether `from_ns` and the time after it are in the period.
+    bool has(std::int64_t from_ns, std::int64_t length_ns) const {
+        return begin_ns <= from_ns && end_ns >= from_ns + length_ns;
     }
 };
 

@@ -26,7 +26,7 @@ class NotExecuted {
             add_forbidden(case_, request_, causes_);
         else if (request_.right == "remote_atomic" && request_.va % atomic_size != 0)
             misaligned();
-        else if (request_.is_read_or_atomic)
+        else if (is_read_or_atomic(request_.right))
             depth();
         else if (request_.fills_receive && !is_mtu_exceeded())  // see explain_set_up()
             receive();
@@ -96,7 +96,7 @@ class NotExecuted {
     }
 
     bool is_depth_open() const {
-        return request_.is_read_or_atomic && !was_right_used(is_read_or_atomic);
+        return is_read_or_atomic(request_.right) && !was_right_used(is_read_or_atomic);
     }
 
     // Of a WRITE, only the packets' size and the queue pair's rights remain.

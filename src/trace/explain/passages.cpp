@@ -22,7 +22,7 @@ std::size_t Passages::capture_of(const flow::Host& host) {
 }
 
 void Passages::captured(const flow::Host& at, std::int64_t t_ns) {
-    captures_[capture_of(at)].span.see(t_ns);
+    captures_[capture_of(at)].span.add(t_ns);
 }
 
 void Passages::sent(const flow::Seen& seen, std::uint64_t stream, const flow::Host& to) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/explain/logs.hpp"
 #include "trace/flow/key.hpp"
 #include "trace/flow/seen.hpp"
 
@@ -42,7 +43,7 @@ class Passages {
     /// A frame was captured at this host. Call it for every frame, before sent() and arrived().
     void captured(const flow::Host& at, std::int64_t t_ns);
     /// The same at all hosts.
-    void captured_at_all(std::int64_t t_ns) { everywhere_.see(t_ns); }
+    void captured_at_all(std::int64_t t_ns) { everywhere_.add(t_ns); }
     /// Call it in the order of the frames.
     void sent(const flow::Seen& seen, std::uint64_t stream, const flow::Host& to);
     struct Arrived {
@@ -79,20 +80,9 @@ class Passages {
                                                  std::uint64_t end);
 
   private:
-    struct Span {
-        std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-
-        void see(std::int64_t t_ns) {
-            first_ns = std::min(first_ns, t_ns);
-            last_ns = std::max(last_ns, t_ns);
-        }
-        bool has(std::int64_t from_ns, std::int64_t least_ns) const {
-            return first_ns <= from_ns && last_ns >= from_ns + least_ns;
-        }
-    };
     struct Capture {
         flow::Host at;
-        Span span;
+        Period span;
     };
 
     const Fates& fates(std::uint64_t stream, bool of_requests) const;
@@ -100,7 +90,7 @@ class Passages {
     Passage* find(std::uint64_t frame);
 
     std::vector<Capture> captures_;
-    Span everywhere_;
+    Period everywhere_;
     std::deque<Passage> passages_;  // by frame
     std::map<std::pair<std::uint64_t, bool>, Fates>
         fates_;  // by the stream, and whether of requests

@@ -59,7 +59,7 @@ class PathMtu {
     // Some devices accept packets of another size; these connections work.
     void differ(const End& own, const End& other, bool is_refused) {
         const bool is_seen = own.packet != nullptr || other.packet != nullptr;
-        if (is_seen && !is_refused && !has_unfinished_read())
+        if (is_seen && !is_refused && !case_.has_unfinished_read())
             return;
         const bool is_logged = own.packet == nullptr || other.packet == nullptr;
         Cause& cause =
@@ -70,13 +70,6 @@ class PathMtu {
         show(cause, direction_.requester, own);
         show(cause, direction_.responder, other);
         show_nak(cause);
-    }
-
-    bool has_unfinished_read() const {
-        const LoggedQueuePair* requester = direction_.requester;
-        return requester != nullptr && std::ranges::any_of(requester->posts, [](const Post& post) {
-                   return post.opcode == "RDMA_READ" && !post.is_done;
-               });
     }
 
     static void show(Cause& cause, const LoggedQueuePair* pair, const End& end) {
@@ -130,12 +123,7 @@ class PathMtu {
     }
 
     Cause& add(Certainty certainty, std::string text) {
-        Cause cause = case_.cause(Code::PathMtuMismatch, certainty, std::move(text));
-        cause.is_fatal = true;
-        if (!direction_.requests.empty())
-            cause.add(evidence(*direction_.requests.front()));
-        causes_.push_back(std::move(cause));
-        return causes_.back();
+        return add_fatal(case_, causes_, Code::PathMtuMismatch, certainty, std::move(text));
     }
 
     const Case& case_;

@@ -178,10 +178,8 @@ class Programs {
 
     // A queue pair that may have no outstanding READ never sends one.
     void no_reads(const LoggedQueuePair& pair) {
-        const auto waiting = std::ranges::find_if(pair.posts, [](const Post& post) {
-            return !post.is_done &&
-                   (post.opcode == "RDMA_READ" || post.opcode.starts_with("ATOMIC"));
-        });
+        const auto waiting = std::ranges::find_if(
+            pair.posts, [](const Post& post) { return !post.is_done && post.is_read_or_atomic(); });
         if (pair.max_rd_atomic != 0U || waiting == pair.posts.end())
             return;
         Cause& cause = add(Code::ReadDepth, Certainty::Certain,

@@ -15,10 +15,7 @@ namespace {
 // A READ or an atomic takes no receive: the responder cannot send its response.
 void refused_without_receive(const Case& one, Causes& causes) {
     const Course::Refused& refused = one.course.refused_without_receive;
-    const bool is_known = std::ranges::any_of(causes, [&](const Cause& cause) {
-        return cause.where == one.direction.where() && cause.is_fatal;
-    });
-    if (is_known)
+    if (one.has_fatal(causes))
         return;
     Cause cause = one.cause(
         Code::LargePacketsLost, Certainty::Likely,

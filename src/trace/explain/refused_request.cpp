@@ -8,7 +8,6 @@
 namespace explain {
 namespace {
 
-using wire::AethKind;
 using wire::Operation;
 
 std::string_view right_of(Operation operation) {
@@ -32,16 +31,13 @@ std::string_view right_of_posted(std::string_view opcode) {
         return "remote_write";
     if (opcode == "RDMA_READ")
         return "remote_read";
-    return opcode.starts_with("ATOMIC") || opcode == "CMP_SWAP" || opcode == "FETCH_ADD"
-               ? "remote_atomic"
-               : std::string_view();
+    return opcode.starts_with("ATOMIC") ? "remote_atomic" : std::string_view();
 }
 
 RefusedRequest request_of(const Direction& direction, const Seen& packet) {
     const RefusedMessage message = message_of(direction, packet);
     RefusedRequest made;
     made.right = right_of(packet.opcode->operation);
-    made.is_read_or_atomic = is_read_or_atomic(made.right);
     made.fills_receive = packet.is(Operation::Send);
     made.va = message.first->va;
     made.rkey = message.first->rkey;
@@ -57,7 +53,6 @@ RefusedRequest request_of(const Direction& direction, const Seen& packet) {
 RefusedRequest request_of(const LoggedQueuePair& pair, const Post& post) {
     RefusedRequest made;
     made.right = right_of_posted(post.opcode);
-    made.is_read_or_atomic = is_read_or_atomic(made.right);
     made.fills_receive = post.opcode.starts_with("SEND");
     made.va = post.remote_va;
     made.rkey = post.rkey.value_or(0);
@@ -90,9 +85,7 @@ const Completion* completion_of(const Case& one, Refused& reason) {
 std::optional<RefusedRequest> refused_request(const Case& one) {
     const Direction& direction = one.direction;
     std::optional<RefusedRequest> request;
-    const auto nak = std::ranges::find_if(direction.responses, [](const Seen* response) {
-        return response->is_kind(AethKind::Nak) && !response->is_sequence_nak();
-    });
+    const auto nak = std::ranges::find_if(direction.responses, &Seen::is_fatal_nak);
     const bool has_nak = nak != direction.responses.end();
     if (const Seen* packet = has_nak ? packet_of(direction, **nak) : nullptr) {
         request = request_of(direction, *packet);

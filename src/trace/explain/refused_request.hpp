@@ -17,7 +17,6 @@ enum class Refused : std::uint8_t { Sequence = 0, Invalid = 1, Access = 2, Opera
 struct RefusedRequest {
     Refused reason{};
     std::string_view right;  ///< access right required: "remote_write"; empty: none
-    bool is_read_or_atomic = false;
     bool fills_receive =
         false;  ///< a SEND; a WRITE with immediate data takes a receive of any size
     std::uint64_t va = 0, length = 0;  ///< bytes

@@ -42,6 +42,18 @@ bool Case::is_end_explained(const Causes& causes) const {
     });
 }
 
+bool Case::has_fatal(const Causes& causes) const {
+    return std::ranges::any_of(
+        causes, [&](const Cause& one) { return one.is_fatal && one.where == direction.where(); });
+}
+
+bool Case::has_unfinished_read() const {
+    const LoggedQueuePair* requester = direction.requester;
+    return requester != nullptr && std::ranges::any_of(requester->posts, [](const Post& post) {
+               return post.opcode == "RDMA_READ" && !post.is_done;
+           });
+}
+
 bool Case::was_answered() const {
     if (direction.stream == nullptr) {
         const LoggedQueuePair* requester = direction.requester;
@@ -125,10 +137,18 @@ Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string tex
     causes.push_back({.code = code,
                       .certainty = certainty,
                       .text = std::move(text),
-                      .evidence = {},
                       .where = std::move(where),
                       .is_fatal = true});
     return causes.back();
+}
+
+Cause& add_fatal(const Case& one, Causes& causes, Code code, Certainty certainty,
+                 std::string text) {
+    Cause& cause = causes.emplace_back(one.cause(code, certainty, std::move(text)));
+    cause.is_fatal = true;
+    if (!one.direction.requests.empty())
+        cause.add(evidence(*one.direction.requests.front()));
+    return cause;
 }
 
 std::string times(std::uint64_t count) {

@@ -103,6 +103,10 @@ struct Case {
     bool is_explained_by(Code code, const std::vector<Cause>& causes) const;
     /// Returns whether a rule has found a cause, at least likely, for the direction's end.
     bool is_end_explained(const std::vector<Cause>& causes) const;
+    /// Returns whether a rule has found a cause, of any certainty, for the direction's end.
+    bool has_fatal(const std::vector<Cause>& causes) const;
+    /// Returns whether a READ did not complete, even if its response arrived.
+    bool has_unfinished_read() const;
     /// Returns the first completion of the requester's send queue with this status; nullptr: none.
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;
@@ -116,6 +120,8 @@ using Causes = std::vector<Cause>;
 /// Adds a fatal cause at a place that is not a direction.
 Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string text,
                  std::string where);
+/// Adds a fatal cause of a direction, with its first request.
+Cause& add_fatal(const Case& one, Causes& causes, Code code, Certainty certainty, std::string text);
 /// "once", "3 times".
 std::string times(std::uint64_t count);
 /// "1 packet was" or "2 packets were", with the two forms of a verb.

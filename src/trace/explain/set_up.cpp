@@ -47,7 +47,7 @@ class SetUp {
             std::ranges::any_of(direction_.requester->errors,
                                 [](const Completion& one) { return !one.is_receive; }))
             return true;
-        if (has_unfinished_read())
+        if (case_.has_unfinished_read())
             return true;
         const bool has_nak = std::ranges::any_of(
             direction_.responses, [](const Seen* one) { return one->is_kind(AethKind::Nak); });
@@ -93,21 +93,8 @@ class SetUp {
         });
     }
 
-    // Returns whether a READ did not complete, even if its response arrived.
-    bool has_unfinished_read() const {
-        const LoggedQueuePair* requester = direction_.requester;
-        return requester != nullptr && std::ranges::any_of(requester->posts, [](const Post& post) {
-                   return post.opcode == "RDMA_READ" && !post.is_done;
-               });
-    }
-
     Cause& add(Code code, Certainty certainty, std::string text) {
-        Cause cause = case_.cause(code, certainty, std::move(text));
-        cause.is_fatal = true;
-        if (!direction_.requests.empty())
-            cause.add(evidence(*direction_.requests.front()));
-        causes_.push_back(std::move(cause));
-        return causes_.back();
+        return add_fatal(case_, causes_, code, certainty, std::move(text));
     }
 
     bool never_ready() {

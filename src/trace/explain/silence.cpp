@@ -10,8 +10,6 @@
 namespace explain {
 namespace {
 
-using wire::AethKind;
-
 class Silence {
   public:
     Silence(const Case& one, Causes& causes)
@@ -29,7 +27,7 @@ class Silence {
             return;
         if (explain_large_responses(case_, causes_))
             return;
-        if (case_.course.silent != nullptr && !is_known_beforehand() &&
+        if (case_.course.silent != nullptr && !case_.is_end_explained(causes_) &&
             explain_reported(case_, causes_))
             return;
         const bool repeats = case_.course.silent_copies.size() >= least_copies;
@@ -39,7 +37,7 @@ class Silence {
                 explain_unfinished(case_, causes_);
             return;
         }
-        if (is_known_beforehand())
+        if (case_.is_end_explained(causes_))
             return;  // see explain_set_up()
         if (explain_end_at_both_ends(case_, causes_))
             return;
@@ -57,17 +55,7 @@ class Silence {
     static constexpr std::size_t least_copies = 3;
 
     bool was_refused() const {
-        return std::ranges::any_of(direction_.responses, [](const Seen* one) {
-            return one->is_kind(AethKind::Nak) && one->aeth.code() != 0;
-        });
-    }
-
-    // Another rule explains the failure by the setup of both ends.
-    bool is_known_beforehand() const {
-        return std::ranges::any_of(causes_, [this](const Cause& cause) {
-            return cause.where == direction_.where() && cause.is_fatal &&
-                   cause.certainty != Certainty::Possible;
-        });
+        return std::ranges::any_of(direction_.responses, &Seen::is_fatal_nak);
     }
 
     // The first response after it that acknowledges a request; nullptr: none.
@@ -220,7 +208,7 @@ class Silence {
     // The responder asked for a packet again, and nothing came.
     bool was_abandoned() {
         const auto silence = abandoned_for(case_);
-        if (!silence || is_known_beforehand() || is_stray())
+        if (!silence || case_.is_end_explained(causes_) || is_stray())
             return false;
         const Seen& nak = *case_.course.last_answer;
         Cause& cause =
@@ -238,7 +226,8 @@ class Silence {
         const LoggedQueuePair* requester = direction_.requester;
         const Logs& logs = case_.whole.logs;
         if (requester == nullptr || requester->timeout != 0U || !requester->errors.empty() ||
-            requester->failed_ns || !logs.is_whole(requester->role) || is_known_beforehand() ||
+            requester->failed_ns || !logs.is_whole(requester->role) ||
+            case_.is_end_explained(causes_) ||
             (case_.course.last_answer != nullptr && case_.course.last_answer->is_rnr_nak()))
             return false;
         const std::int64_t end = requester->destroyed_ns.value_or(logs.end_of(requester->role));

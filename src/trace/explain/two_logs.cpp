@@ -16,10 +16,6 @@ namespace {
 constexpr std::int64_t doubt_ns = 200'000'000;
 constexpr std::int64_t long_ns = 1'000'000'000;
 
-bool needs_depth(const Post& post) {
-    return post.opcode == "RDMA_READ" || post.opcode.starts_with("ATOMIC");
-}
-
 class TwoLogs {
   public:
     TwoLogs(const Case& one, Causes& causes)
@@ -30,7 +26,7 @@ class TwoLogs {
           causes_(causes) {}
 
     void explain() {
-        if (is_explained())
+        if (case_.has_fatal(causes_))
             return;
         if (direction_.is_datagram())
             other_q_key();
@@ -44,12 +40,6 @@ class TwoLogs {
 
   private:
     const Logs& logs() const { return case_.whole.logs; }
-
-    bool is_explained() const {
-        return std::ranges::any_of(causes_, [this](const Cause& cause) {
-            return cause.is_fatal && cause.where == direction_.where();
-        });
-    }
 
     Cause& add(Code code, Certainty certainty, std::string text) {
         Cause cause = case_.cause(code, certainty, std::move(text));
@@ -124,10 +114,10 @@ class TwoLogs {
     // More READs and atomics than the responder accepts.
     void depth() {
         const auto depth = requester_.max_rd_atomic, most = responder_.max_dest_rd_atomic;
-        const auto posted = std::ranges::count_if(requester_.posts, needs_depth);
+        const auto posted = std::ranges::count_if(requester_.posts, &Post::is_read_or_atomic);
         const Completion& error = *case_.error("REM_INV_REQ_ERR");
         if (!depth || !most || *depth <= *most || static_cast<std::uint64_t>(posted) <= *most ||
-            !error.post || !needs_depth(*error.post))
+            !error.post || !error.post->is_read_or_atomic())
             return;
         Cause& cause =
             add(Code::ReadDepth, Certainty::Likely,

@@ -22,9 +22,7 @@ class Unpolled {
         : case_(one), direction_(one.direction), causes_(causes) {}
 
     void explain() {
-        if (!direction_.is_reliable() || std::ranges::any_of(causes_, [this](const Cause& cause) {
-                return cause.is_fatal && cause.where == direction_.where();
-            }))
+        if (!direction_.is_reliable() || case_.has_fatal(causes_))
             return;
         if (was_waiting(direction_.requester))
             requests();

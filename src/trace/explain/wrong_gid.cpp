@@ -22,14 +22,10 @@ std::string other_hosts(const Logs& logs, const std::string& role) {
     return others;
 }
 
-bool has_other_host(const Logs& logs, const flow::Host& host, const std::string& role) {
-    const auto found = logs.hosts().find(host);
-    return found != logs.hosts().end() && found->second != role;
-}
-
 // Whether a log, a packet, or the place of the capture shows another host with this address.
 bool is_a_host(const Whole& whole, const flow::Host& host, const std::string& role) {
-    return has_other_host(whole.logs, host, role) || whole.place == host ||
+    const auto found = whole.logs.hosts().find(host);
+    return (found != whole.logs.hosts().end() && found->second != role) || whole.place == host ||
            std::ranges::any_of(whole.traffic.cm(),
                                [&](const CmSeen& one) { return one.from == host; }) ||
            std::ranges::any_of(whole.traffic.streams(),
@@ -45,13 +41,10 @@ class WrongGid {
 
   private:
     Cause& add(std::string text, const LoggedQueuePair& pair) {
-        Cause cause = case_.cause(Code::WrongGid, Certainty::Certain, std::move(text));
-        cause.is_fatal = true;
-        if (!direction_.requests.empty())
-            cause.add(evidence(*direction_.requests.front()));
+        Cause& cause =
+            add_fatal(case_, causes_, Code::WrongGid, Certainty::Certain, std::move(text));
         cause.add(value(pair.role, "destination GID " + pair.dest_gid));
-        causes_.push_back(std::move(cause));
-        return causes_.back();
+        return cause;
     }
 
     // A queue pair drops packets that do not come from its peer's address.

@@ -23,12 +23,7 @@ class WrongQpn {
 
   private:
     Cause& add(Certainty certainty, std::string text) {
-        Cause cause = case_.cause(Code::WrongQpn, certainty, std::move(text));
-        cause.is_fatal = true;
-        if (!direction_.requests.empty())
-            cause.add(evidence(*direction_.requests.front()));
-        causes_.push_back(std::move(cause));
-        return causes_.back();
+        return add_fatal(case_, causes_, Code::WrongQpn, certainty, std::move(text));
     }
 
     // The packets have only the low 24 bits.

@@ -61,6 +61,8 @@ void FirstPsnSearch::take_log() {
 }
 
 void FirstPsnSearch::add(Direction direction) {
+    for (const SeenAnnouncement& said : said_)
+        note(direction, said);
     to_[{direction.destination, direction.first.dest_qpn}].push_back(directions_.size());
     from_[{direction.source, direction.first.qpn}].push_back(directions_.size());
     directions_.push_back(std::move(direction));
@@ -125,8 +127,6 @@ void FirstPsnSearch::make(const flow::StreamKey& stream, std::uint32_t qpn, std:
     direction.first.dest_qpn = stream.dest_qpn;
     direction.first.psn = psn;
     direction.first.chosen_by = connection_manager;
-    for (const SeenAnnouncement& said : said_)
-        note(direction, said);
     add(std::move(direction));
 }
 
@@ -143,8 +143,6 @@ void FirstPsnSearch::make_if_new(const PacketKey& key) {
     direction.first.dest_qpn = key.dest_qpn;
     if (key.starts_message)
         direction.first.psn = key.psn;
-    for (const SeenAnnouncement& said : said_)
-        note(direction, said);
     add(std::move(direction));
 }
 

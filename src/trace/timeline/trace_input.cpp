@@ -103,12 +103,4 @@ std::uint64_t TraceInput::skipped_lines() const {
     return lines;
 }
 
-std::vector<flow::KnownQueuePair> TraceInput::known_pairs() const {
-    std::vector<flow::KnownQueuePair> all;
-    for (const LogFile& log : files_.logs)
-        for (const flow::KnownQueuePair& pair : log.pairs().all())
-            all.push_back(pair);
-    return all;
-}
-
 }  // namespace timeline

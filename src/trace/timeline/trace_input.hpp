@@ -56,7 +56,7 @@ class TraceInput {
     std::string capture_damage() const;
     std::uint64_t skipped_lines() const;
     /// The queue pairs of all logs, according to the events so far.
-    std::vector<flow::KnownQueuePair> known_pairs() const;
+    std::vector<flow::KnownQueuePair> known_pairs() const { return files_.queue_pairs(); }
 
   private:
     void open_capture();
