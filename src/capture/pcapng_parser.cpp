@@ -105,19 +105,13 @@ bool PcapngParser::next(std::optional<Frame>& frame) {
             case pcapng::interface_description:
                 add_interface(block);
                 break;
-            case pcapng::enhanced_packet: {
-                const Bytes body = body_of(block, 20);
-                take({load<std::uint32_t>(body, 0), load_time(body, 4),
-                      load<std::uint32_t>(body, 12), load<std::uint32_t>(body, 16),
-                      body.subspan(20)},
-                     frame);
-                break;
-            }
+            case pcapng::enhanced_packet:
             case pcapng::obsolete_packet: {
                 const Bytes body = body_of(block, 20);
-                take({load<std::uint16_t>(body, 0), load_time(body, 4),
-                      load<std::uint32_t>(body, 12), load<std::uint32_t>(body, 16),
-                      body.subspan(20)},
+                const bool is_old = load<std::uint32_t>(block, 0) == pcapng::obsolete_packet;
+                take({is_old ? load<std::uint16_t>(body, 0) : load<std::uint32_t>(body, 0),
+                      load_time(body, 4), load<std::uint32_t>(body, 12),
+                      load<std::uint32_t>(body, 16), body.subspan(20)},
                      frame);
                 break;
             }

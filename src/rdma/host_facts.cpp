@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <dirent.h>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +22,7 @@
 #include "rdma/doctor.hpp"
 #include "rdma/names.hpp"
 #include "util/fd.hpp"
+#include "util/number.hpp"
 #include "util/sysfs.hpp"
 
 namespace rdma {
@@ -30,13 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using util::first_line;
-
-unsigned number_in(const fs::path& path) {
-    const std::string line = first_line(path);
-    unsigned value = 0;
-    std::from_chars(line.data(), line.data() + line.size(), value);
-    return value;
-}
 
 std::vector<std::string> names_in(const fs::path& folder) {
     std::vector<std::string> names;
@@ -130,7 +123,7 @@ PortFacts look_at_port(ibv_context* context, std::uint8_t port, const std::vecto
         facts.netdev = first_line("/sys/class/infiniband/" + facts.device + "/parent");
     if (!facts.netdev.empty()) {
         const fs::path netdev = "/sys/class/net/" + facts.netdev;
-        facts.netdev_mtu = number_in(netdev / "mtu");
+        facts.netdev_mtu = util::number_of<unsigned>(first_line(netdev / "mtu")).value_or(0);
         facts.netdev_up = first_line(netdev / "operstate") == "up";
     }
     facts.default_roce_mode = first_line(fmt::format(

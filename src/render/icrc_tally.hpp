@@ -17,7 +17,6 @@ class IcrcTally {
     /// The packet must have been decoded with its ICRC computed.
     void add(const wire::Packet& packet);
 
-    std::uint64_t packets() const { return packets_; }
     std::uint64_t bad() const { return bad_; }
     std::uint64_t malformed() const { return malformed_; }
     std::uint64_t checked() const { return good_ + bad_; }

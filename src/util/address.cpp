@@ -30,10 +30,7 @@ Lookup look_up(const std::string& host, int flags) {
     addrinfo* list = nullptr;
     Lookup result;
     result.rc = getaddrinfo(host.c_str(), nullptr, &hints, &list);
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, [](addrinfo* l) {
-        if (l != nullptr)
-            freeaddrinfo(l);
-    });
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, freeaddrinfo);
     if (result.rc == 0)
         result.address = Address(list->ai_addr);
     return result;

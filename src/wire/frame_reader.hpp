@@ -65,7 +65,6 @@ class FrameReader {
     /// The end of a fragment is not the end of the packet.
     void forget_end() { end_is_known_ = false; }
     bool end_is_known() const { return end_is_known_; }
-    bool is_sliced() const { return is_sliced_; }
 
     /// Offset in the frame: of the next byte; of the packet's end, which may not be captured.
     std::size_t at() const { return captured_.at(); }

@@ -50,7 +50,6 @@ enum class Position : std::uint8_t { First, Middle, Last, Only };
 /// Mask of headers that may follow the BTH, in wire order of the bits.
 using HeaderMask = std::uint16_t;
 namespace header {
-inline constexpr HeaderMask none = 0;
 inline constexpr HeaderMask rdeth = 1U << 0;
 inline constexpr HeaderMask dceth = 1U << 1;
 inline constexpr HeaderMask deth = 1U << 2;

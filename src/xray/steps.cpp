@@ -1,13 +1,13 @@
 #include "xray/steps.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <endian.h>
 #include <utility>
 
 #include <infiniband/verbs.h>
 
 #include "rdma/names.hpp"
+#include "util/number.hpp"
 #include "wire/opcode.hpp"
 
 namespace xray {
@@ -17,15 +17,6 @@ namespace key = runlog::key;
 
 constexpr std::uint32_t low_24_bits = 0xffffff;
 
-template <typename Number>
-std::optional<Number> parsed(std::string_view digits, int base = 10) {
-    Number value = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    return error == std::errc() && end == digits.data() + digits.size() ? std::optional(value)
-                                                                        : std::nullopt;
-}
-
 // "148.206732", in nanoseconds.
 std::optional<std::int64_t> time_of(std::string_view text) {
     constexpr std::size_t digits = 6;
@@ -33,8 +24,8 @@ std::optional<std::int64_t> time_of(std::string_view text) {
     const std::size_t point = text.find('.');
     if (point == std::string_view::npos || text.size() - point - 1 != digits)
         return std::nullopt;
-    const auto seconds = parsed<std::int64_t>(text.substr(0, point));
-    const auto us = parsed<std::int64_t>(text.substr(point + 1));
+    const auto seconds = util::number_of<std::int64_t>(text.substr(0, point));
+    const auto us = util::number_of<std::int64_t>(text.substr(point + 1));
     if (!seconds || !us)
         return std::nullopt;
     return (*seconds * us_per_s + *us) * ns_per_us;
@@ -69,7 +60,7 @@ std::optional<TraceLine> TraceLine::of(std::string_view line) {
     const std::size_t close = line.find("] ", open);
     if (close == std::string_view::npos)
         return std::nullopt;
-    const auto cpu = parsed<std::uint32_t>(line.substr(open + 2, close - open - 2));
+    const auto cpu = util::number_of<std::uint32_t>(line.substr(open + 2, close - open - 2));
     // The flags, then the time up to the next colon.
     const std::size_t flags = line.find_first_not_of(' ', close + 2);
     const std::size_t after = line.find(' ', flags);
@@ -92,7 +83,7 @@ std::uint64_t TraceLine::lost(std::string_view line) {
     if (begin == std::string_view::npos)
         return 0;
     const std::string_view rest = line.substr(begin + before.size());
-    return parsed<std::uint64_t>(rest.substr(0, rest.find(' '))).value_or(0);
+    return util::number_of<std::uint64_t>(rest.substr(0, rest.find(' '))).value_or(0);
 }
 
 std::optional<std::uint64_t> TraceLine::number(std::string_view name) const {
@@ -104,13 +95,11 @@ std::optional<std::uint64_t> TraceLine::number(std::string_view name) const {
             continue;
         const std::string_view text =
             arguments.substr(value).substr(0, arguments.substr(value).find(' '));
-        if (text.starts_with("0x"))
-            return parsed<std::uint64_t>(text.substr(2), 16);
         if (text.starts_with('-')) {
-            const auto negative = parsed<std::int64_t>(text);
+            const auto negative = util::number_of<std::int64_t>(text);
             return negative ? std::optional(static_cast<std::uint64_t>(*negative)) : std::nullopt;
         }
-        return parsed<std::uint64_t>(text);
+        return util::prefixed_number_of<std::uint64_t>(text);
     }
     return std::nullopt;
 }

@@ -14,6 +14,8 @@ using wire::HeaderMask;
 using wire::OpcodeInfo;
 using wire::Transport;
 
+constexpr HeaderMask no_headers = 0;
+
 // Bits 4:0 of the opcodes of reliable connections: IBTA volume 1, table "OpCode field"; annex A19.
 struct Row {
     unsigned operation;
@@ -70,11 +72,11 @@ bool is_answer(const Row& row) {
 
 TEST(OpcodeLayout, of_connections) {
     for (const Row& row : rows) {
-        expect_row(Transport::Rc, row, header::none);
+        expect_row(Transport::Rc, row, no_headers);
         if (row.operation <= write_only_with_immediate)
-            expect_row(Transport::Uc, row, header::none);
+            expect_row(Transport::Uc, row, no_headers);
         if (row.operation < flush)
-            expect_row(Transport::Xrc, row, is_answer(row) ? header::none : header::xrceth);
+            expect_row(Transport::Xrc, row, is_answer(row) ? no_headers : header::xrceth);
     }
 }
 
@@ -83,7 +85,7 @@ TEST(OpcodeLayout, of_datagrams) {
     for (const Row& row : rows)
         if (row.operation <= fetch_add || row.operation == flush)
             expect_row(Transport::Rd, row, is_answer(row) ? header::rdeth : request);
-    expect_row(Transport::Rd, {0x15, "RESYNC", header::none}, request);
+    expect_row(Transport::Rd, {0x15, "RESYNC", no_headers}, request);
     for (const unsigned send : {4U, 5U})
         expect_row(Transport::Ud, rows[send], header::deth);
 }

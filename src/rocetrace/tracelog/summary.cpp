@@ -102,7 +102,7 @@ void Summary::post_send(PairSummary& pair, const Event& event) {
     const std::uint64_t length = is_bind || is_flush ? 0 : event[key::len].value_or(0);
     pair.requests.push_back({event[key::wr_id].value_or(0),
                              is_bind ? "BIND_MW" : std::string(event[key::opcode]), length,
-                             event.t_ns, psns_of(event), false});
+                             event.t_ns, psns_of(event)});
     pair.posted = number + 1;
     pair.bytes += length;
     pair.most_outstanding = std::max(pair.most_outstanding, pair.outstanding());

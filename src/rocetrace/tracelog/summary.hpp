@@ -37,7 +37,6 @@ class Summary {
         std::uint64_t len = 0;  // bytes
         std::int64_t t_ns = 0;
         std::string psns;
-        bool is_done = false;
     };
     struct Error {
         std::int64_t t_ns = 0;

@@ -136,7 +136,6 @@ bool Collector::write(std::span<const std::byte> record, const tracelog::Writer&
     bool is_record = false;
     if (!mask_ && !prints_text_) {
         is_record = renderer_.append(log_.buffer(), record, writer);
-        events_ += static_cast<std::uint64_t>(is_record);
     } else if (auto event = tracelog::decode(record, role_, writer)) {
         is_record = true;
         if (mask_)
@@ -149,7 +148,6 @@ bool Collector::write(std::span<const std::byte> record, const tracelog::Writer&
 
 void Collector::write(const runlog::Event& event) {
     log_.buffer().append(runlog::to_json(event)).push_back('\n');
-    ++events_;
     if (!prints_text_)
         return;
     // As runlog::Log prints it: an error without its time.

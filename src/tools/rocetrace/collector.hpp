@@ -25,11 +25,6 @@ class Collector {
     Collector(const std::string& path, std::string role, bool mask_psns);
     /// Prints each event as text, too, to standard error.
     void print_text() { prints_text_ = true; }
-    ~Collector() = default;
-    Collector(const Collector&) = delete;
-    Collector& operator=(const Collector&) = delete;
-    Collector(Collector&&) = delete;
-    Collector& operator=(Collector&&) = delete;
 
     const std::string& socket_path() const { return socket_path_; }
     int listener() const { return listener_.get(); }
@@ -53,7 +48,6 @@ class Collector {
     /// How full the fullest ring was since the last call, in percent.
     unsigned fill() { return merge_.fill(); }
     std::size_t processes() const { return seen_; }
-    std::uint64_t events() const { return events_; }
     std::uint64_t dropped() const { return dropped_; }
     /// Records of threads that have no buffer.
     std::uint64_t homeless() const { return homeless_; }
@@ -106,7 +100,6 @@ class Collector {
     std::vector<Process> processes_;
     tracelog::Merge merge_;
     std::size_t seen_ = 0;
-    std::uint64_t events_ = 0;
     std::uint64_t dropped_ = 0;
     std::uint64_t homeless_ = 0;
     std::vector<std::uint32_t> damaged_;

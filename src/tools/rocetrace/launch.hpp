@@ -30,7 +30,6 @@ class Child {
     /// program does not exist, 126 otherwise.
     Child(const std::vector<std::string>& command, const Environment& environment);
 
-    pid_t pid() const { return pid_; }
     /// Readable when a signal has arrived.
     int signals() const { return signals_.get(); }
     /// Forwards signals sent by processes, and collects the child's exit status. The terminal's
@@ -45,9 +44,7 @@ class Child {
     bool has_been_ended() const { return has_ended_ && was_told_to_end_; }
     /// Ends this process as the child ended: with its exit status, or by the same signal.
     [[noreturn]] void end_like_it(int otherwise) const;
-    /// The status from waitpid().
-    int status() const { return status_; }
-    /// The same for a process that has ended; nullopt: it is not the child.
+    /// The status from waitpid() of a process that has ended; nullopt: it is not the child.
     std::optional<int> status_of(pid_t pid);
 
   private:
