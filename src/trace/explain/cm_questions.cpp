@@ -5,10 +5,6 @@
 namespace explain {
 namespace {
 
-CmQuestions::Id id_of(const flow::Host& from, const flow::Host& to, std::uint32_t comm_id) {
-    return {from.high, from.low, to.high, to.low, comm_id};
-}
-
 // A ConnectReply is also a request: it asks for ReadyToUse.
 bool asks(const CmSeen& message) {
     return message.attribute == wire::CmAttribute::ConnectRequest ||
@@ -33,12 +29,11 @@ CmQuestions::CmQuestions(const std::vector<CmSeen>& messages) {
 }
 
 void CmQuestions::ask(const CmSeen& message) {
-    CmQuestion& question =
-        all_[id_of(message.from, message.to, message.local_id)][message.attribute];
+    CmQuestion& question = all_[{message.from, message.to, message.local_id}][message.attribute];
     if (question.first == nullptr) {
         question.first = &message;
         if (message.attribute == wire::CmAttribute::ConnectRequest)
-            asked_[{message.to.high, message.to.low}].push_back(message.frame);
+            asked_[message.to].push_back(message.frame);
     }
     // No timer is so short: the path copied the message, or the capture has it twice.
     constexpr std::int64_t soon_ns = 1'000'000;
@@ -50,7 +45,7 @@ void CmQuestions::ask(const CmSeen& message) {
 }
 
 void CmQuestions::answer(const CmSeen& message) {
-    const auto asked = all_.find(id_of(message.to, message.from, message.remote_id));
+    const auto asked = all_.find({message.to, message.from, message.remote_id});
     if (asked == all_.end())
         return;
     for (auto& [kind, question] : asked->second) {
@@ -64,12 +59,12 @@ void CmQuestions::answer(const CmSeen& message) {
 }
 
 const CmQuestion* CmQuestions::question_of(const CmSeen& answer) const {
-    const auto asked = all_.find(id_of(answer.to, answer.from, answer.remote_id));
+    const auto asked = all_.find({answer.to, answer.from, answer.remote_id});
     return asked == all_.end() || asked->second.empty() ? nullptr : &asked->second.begin()->second;
 }
 
 std::size_t CmQuestions::requests_to(const flow::Host& host, std::uint64_t frame) const {
-    const auto found = asked_.find({host.high, host.low});
+    const auto found = asked_.find(host);
     return found == asked_.end()
                ? 0
                : static_cast<std::size_t>(std::ranges::lower_bound(found->second, frame) -

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "trace/explain/traffic.hpp"
@@ -38,8 +37,7 @@ class CmQuestions {
     std::size_t requests_to(const flow::Host& host, std::uint64_t frame = UINT64_MAX) const;
 
     /// Identifies what one end sent with one of its communication IDs.
-    using Id =
-        std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
+    using Id = std::tuple<flow::Host, flow::Host, std::uint32_t>;  // from, to
     const std::map<Id, std::map<wire::CmAttribute, CmQuestion>>& all() const { return all_; }
 
   private:
@@ -48,7 +46,7 @@ class CmQuestions {
 
     std::map<Id, std::map<wire::CmAttribute, CmQuestion>> all_;
     // The first frames of ConnectRequests, by the host that they are for, ascending.
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>> asked_;
+    std::map<flow::Host, std::vector<std::uint64_t>> asked_;
 };
 
 }  // namespace explain

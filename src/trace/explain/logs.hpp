@@ -192,12 +192,7 @@ class Logs {
     std::optional<std::uint64_t> longest_receive_of(const std::string& role,
                                                     std::uint64_t srq) const;
 
-    struct Order {
-        bool operator()(const flow::Host& a, const flow::Host& b) const {
-            return a.high != b.high ? a.high < b.high : a.low < b.low;
-        }
-    };
-    const std::map<flow::Host, std::string, Order>& hosts() const { return hosts_; }
+    const std::map<flow::Host, std::string>& hosts() const { return hosts_; }
     /// For sentences: the role, or the address if no role is known.
     std::string name_of(const flow::Host& host, flow::Network network) const;
 
@@ -222,7 +217,7 @@ class Logs {
     // Roles whose logs lack dropped events, and their beginning.
     std::set<std::string> torn_, late_;
     std::map<std::string, std::uint64_t> statuses_;
-    std::map<flow::Host, std::string, Order> hosts_;
+    std::map<flow::Host, std::string> hosts_;
 };
 
 /// For sentences: "the client", "the server"; other names are unchanged.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,14 +30,12 @@ bool has_lost_packets(const Causes& causes) {
 // always the same.
 void explain_one_path(const Whole& whole, Causes& causes) {
     constexpr std::size_t least = 4;  // fewer may share a port by chance
-    std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>, Bundle>
-        bundles;
+    std::map<std::pair<flow::Host, flow::Host>, Bundle> bundles;
     for (const KeptStream& stream : whole.traffic.streams()) {
         if (stream.requests == 0 || stream.src_port == 0 ||
             stream.key.transport == wire::Transport::Ud)
             continue;
-        const auto& [src, dst] = std::tie(stream.key.src, stream.key.dst);
-        Bundle& bundle = bundles[{src.high, src.low, dst.high, dst.low}];
+        Bundle& bundle = bundles[{stream.key.src, stream.key.dst}];
         bundle.first = bundle.first == nullptr ? &stream : bundle.first;
         bundle.queue_pairs.insert(stream.key.dest_qpn);
         bundle.ports.insert(stream.src_port);

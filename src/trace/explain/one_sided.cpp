@@ -3,7 +3,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,17 +41,13 @@ void explain_capture(const Case& one, Causes& causes) {
 
 void explain_missing_requests(const Whole& whole, Causes& causes) {
     constexpr std::uint64_t least = 3;
-    using Way = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
-    const auto way = [](const flow::Host& from, const flow::Host& to) {
-        return Way(from.high, from.low, to.high, to.low);
-    };
-    std::set<Way> with_requests;
+    std::set<std::pair<flow::Host, flow::Host>> with_requests;
     for (const KeptStream& stream : whole.traffic.streams())
         if (stream.requests != 0)
-            with_requests.insert(way(stream.key.src, stream.key.dst));
+            with_requests.emplace(stream.key.src, stream.key.dst);
     for (const KeptStream& stream : whole.traffic.streams()) {
         const std::uint64_t answers = stream.responses;
-        if (answers < least || with_requests.contains(way(stream.key.dst, stream.key.src)))
+        if (answers < least || with_requests.contains({stream.key.dst, stream.key.src}))
             continue;
         Cause cause{
             .code = Code::OneSidedCapture,

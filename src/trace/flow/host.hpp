@@ -27,6 +27,9 @@ struct Host {
     bool is_lid() const;
     bool is_ipv4() const { return high == 0 && low >> 32U == 0xffffU; }
     friend bool operator==(const Host&, const Host&) = default;
+    friend bool operator<(const Host& a, const Host& b) {
+        return a.high != b.high ? a.high < b.high : a.low < b.low;
+    }
 };
 
 /// The host of a RoCE GID: IPv6, or IPv4 as ::ffff:a.b.c.d. nullopt if the text is not a valid GID.

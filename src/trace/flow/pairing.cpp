@@ -53,9 +53,7 @@ void Tracker::finish() {
     // By the two hosts, in either direction.
     const auto key_of = [this](PoolIndex index) {
         const StreamKey& key = table_[index].key;
-        const auto hosts = std::minmax(
-            {std::pair(key.src.high, key.src.low), std::pair(key.dst.high, key.dst.low)});
-        return std::tuple(hosts.first, hosts.second, key.network, key.transport);
+        return std::tuple(std::minmax({key.src, key.dst}), key.network, key.transport);
     };
     std::ranges::stable_sort(left, {}, key_of);
     for (auto begin = left.begin(); begin != left.end();) {
