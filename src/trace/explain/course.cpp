@@ -158,7 +158,7 @@ void Walk::go_past(const Seen& request) {
 void Walk::come_again(const Seen& request, std::uint32_t width) {
     const auto known = sent_.find(request.psn.value());
     const auto gap = gap_with(request.psn);
-    const bool continues = in_episode_ && last_ != nullptr && follows(request, *last_);
+    const bool continues = in_episode_ && follows(request, *last_);
     asked_again_ += asks_for_ack(request) ? 1 : 0;
     if (!continues)
         sequence_.reset();
@@ -307,9 +307,9 @@ void Walk::note(Episode episode) {
             last != nullptr && last->frame > begin && last->psn.is_after(episode.again->psn);
         episode.data_asked = 1;
     }
-    episode.cost_ns = episode.first == nullptr ? 0 : episode.again->t_ns - episode.first->t_ns;
+    episode.cost_ns = episode.again->t_ns - episode.first->t_ns;
     episode.newest = next_ - 1;
-    episode.idle_ns = last_ == nullptr ? 0 : episode.again->t_ns - last_->t_ns;
+    episode.idle_ns = episode.again->t_ns - last_->t_ns;
     Course::Spacing& spacing = course_.spacing;
     const std::uint64_t last = std::exchange(spacing.last, course_.requests);
     if (spacing.episodes++ != 0) {

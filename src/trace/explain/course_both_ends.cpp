@@ -200,10 +200,9 @@ class KnownReason {
 }  // namespace
 
 void Walk::know(Episode& episode, const Direction& direction, const Passages* passages) {
-    const bool is_of_gap = episode.first != nullptr && episode.first->psn != episode.again->psn &&
-                           episode.why != Why::DataLost;
-    if (passages == nullptr || direction.stream == nullptr || episode.first == nullptr ||
-        is_of_gap || episode.is_same_packet || episode.why == Why::NotReady)
+    const bool is_of_gap = episode.first->psn != episode.again->psn && episode.why != Why::DataLost;
+    if (passages == nullptr || direction.stream == nullptr || is_of_gap || episode.is_same_packet ||
+        episode.why == Why::NotReady)
         return;
     KnownReason(episode, direction, *passages).find();
 }

@@ -112,8 +112,7 @@ const Walk::Sent* Walk::copies_of(wire::Psn psn) const {
 // Decides what only the later packets show.
 void Walk::settle(Episode& episode) const {
     // The first packets do not show how their sender uses identifications.
-    episode.is_same_packet |=
-        episode.first != nullptr && ids_.are_one(*episode.first, *episode.again);
+    episode.is_same_packet |= ids_.are_one(*episode.first, *episode.again);
     if (episode.is_same_packet)
         episode.why = Why::Doubled;
     // Of a missing packet, `first` is the packet behind it. It was overtaken if it came later, even after
@@ -121,8 +120,7 @@ void Walk::settle(Episode& episode) const {
     const auto was_overtaken = [&](const Seen* missing) {
         return missing != nullptr && ids_.was_sent_before(*missing, *episode.first);
     };
-    if (episode.why == Why::LostBefore && episode.first != nullptr &&
-        episode.first->psn != episode.again->psn &&
+    if (episode.why == Why::LostBefore && episode.first->psn != episode.again->psn &&
         (was_overtaken(episode.again) || was_overtaken(episode.next_copy)))
         episode.why = Why::Reordered;
     if (episode.why == Why::Doubled && episode.packets > 1 && !episode.is_same_packet)

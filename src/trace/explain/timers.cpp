@@ -32,11 +32,11 @@ Evidence again(const Direction& direction, const Episode& episode) {
     const bool was_asked_for = answer != nullptr && answer->frame < episode.again->frame &&
                                (answer->is_rnr_nak() || answer->is_sequence_nak());
     // It was overtaken by the packet behind it.
-    const bool is_late = episode.why == Why::Reordered && episode.first != nullptr &&
-                         episode.first->psn.is_after(episode.again->psn);
+    const bool is_late =
+        episode.why == Why::Reordered && episode.first->psn.is_after(episode.again->psn);
     const std::string timeout = timeout_text(direction);
-    const bool is_timed = !was_asked_for && !timeout.empty() && episode.first != nullptr &&
-                          episode.first->psn == episode.again->psn;
+    const bool is_timed =
+        !was_asked_for && !timeout.empty() && episode.first->psn == episode.again->psn;
     one.text += is_timed  ? fmt::format("  (again after {}; {})",
                                         exact(episode.again->t_ns - episode.first->t_ns), timeout)
                 : is_late ? "  (late)"
@@ -127,8 +127,7 @@ std::int64_t wait_of(std::uint64_t rnr_code) {
 }
 
 void add_episode(const Case& one, Cause& cause, const Episode& episode) {
-    if (episode.first != nullptr)
-        cause.add(evidence(*episode.first));
+    cause.add(evidence(*episode.first));
     add_retransmission(one, cause, episode);
 }
 
