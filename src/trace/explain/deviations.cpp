@@ -58,8 +58,6 @@ class Deviations {
                 return one.forward.missing.psns != 0 || one.backward.missing.psns != 0;
             }))
             return;
-        for (const Direction& direction : whole_.directions)
-            directions_.emplace(direction.where(), &direction);
         for (const Cause& one : causes_)
             if (one.is_fatal)
                 failed_.insert(one.where);
@@ -122,15 +120,15 @@ class Deviations {
 
     // Whether all requests that the requester posted were captured.
     bool has_all_posted(const Half& half) const {
-        const auto found = directions_.find(where(half));
-        if (found == directions_.end() || found->second->requester == nullptr ||
-            !whole_.logs.is_whole(found->second->requester->role))
+        const Direction* direction = whole_.directions.at(where(half));
+        if (direction == nullptr || direction->requester == nullptr ||
+            !whole_.logs.is_whole(direction->requester->role))
             return false;
         std::set<std::uint32_t> ends;
-        for (const Seen* request : found->second->requests)
+        for (const Seen* request : direction->requests)
             if (request->opcode->ends_message())
                 ends.insert(request->psn.value());
-        return std::ranges::count_if(found->second->requester->posts, &Post::has_packets) <=
+        return std::ranges::count_if(direction->requester->posts, &Post::has_packets) <=
                std::ssize(ends);
     }
 
@@ -241,9 +239,7 @@ class Deviations {
     std::map<std::size_t, bool> connected_again_;
     std::set<Half> incomplete_;
     std::set<Half> whole_requests_;  // with an ACK of another request
-    // For the halves with requests that were not captured.
-    std::map<std::string, const Direction*> directions_;  // by where()
-    std::set<std::string> failed_;                        // where()
+    std::set<std::string> failed_;   // where()
 };
 
 }  // namespace
