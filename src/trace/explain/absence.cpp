@@ -30,10 +30,11 @@ class Absence {
         const Post* post = unfinished();
         if (post == nullptr || (!has_anything_from_requester() && !is_place_of_responder()))
             return;
-        const std::uint32_t largest = largest_payload();
+        const Seen* largest = direction_.largest_request();
         if (const std::uint64_t size = size_of(*post);
-            largest != 0 && size > largest && case_.course.last_answer != nullptr) {
-            Cause& cause = add_larger(size, largest);
+            largest != nullptr && largest->payload != 0 && size > largest->payload &&
+            case_.course.last_answer != nullptr) {
+            Cause& cause = add_larger(size, *largest);
             cause.add(evidence(*direction_.requester, *post));
             return;
         }
@@ -59,10 +60,10 @@ class Absence {
     void nothing_arrived() {
         if (!case_.whole.has_capture)
             return;
-        const std::uint32_t largest = largest_payload();
+        const Seen* largest = direction_.largest_request();
         const std::uint64_t lost = failed_ == nullptr ? 0 : size_of(*failed_);
-        if (!direction_.requests.empty() && lost > largest && case_.course.last_answer != nullptr) {
-            add_larger(lost, largest);
+        if (largest != nullptr && lost > largest->payload && case_.course.last_answer != nullptr) {
+            add_larger(lost, *largest);
             return;
         }
         if (!has_anything_from_requester() && !is_place_of_responder()) {
@@ -144,24 +145,13 @@ class Absence {
                 case_.whole.logs.role_at(*case_.whole.place) == direction_.responder_role);
     }
 
-    const Seen* largest_passed(std::uint32_t size) const {
-        return *std::ranges::find(direction_.requests, size, &Seen::payload);
-    }
-
-    std::uint32_t largest_payload() const {
-        std::uint32_t largest = 0;
-        for (const Seen* request : direction_.requests)
-            largest = std::max(largest, request->payload);
-        return largest;
-    }
-
-    Cause& add_larger(std::uint64_t size, std::uint32_t largest) {
+    Cause& add_larger(std::uint64_t size, const Seen& largest) {
         Cause& cause =
             add(Code::LargePacketsLost, Certainty::Likely,
                 fmt::format("packets with up to {} bytes of payload arrived, but the capture "
                             "has no packet of a request whose packets have {} bytes.",
-                            largest, size));
-        cause.add(evidence(*largest_passed(largest)));
+                            largest.payload, size));
+        cause.add(evidence(largest));
         return cause;
     }
 

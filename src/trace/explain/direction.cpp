@@ -198,10 +198,6 @@ std::string Direction::where() const {
     return fmt::format("{} → {}, QP {:#08x}", from, to, dest_qpn);
 }
 
-std::string Direction::target() const {
-    return fmt::format("queue pair {:#08x} of {}", dest_qpn, to);
-}
-
 std::int64_t Direction::begin_ns() const {
     if (!requests.empty())
         return requests.front()->t_ns;
@@ -213,6 +209,11 @@ const Seen* Direction::first_response() const {
         return !requests.empty() && response->frame > requests.front()->frame;
     });
     return found == responses.end() ? nullptr : *found;
+}
+
+const Seen* Direction::largest_request() const {
+    const auto found = std::ranges::max_element(requests, {}, &Seen::payload);
+    return found == requests.end() ? nullptr : *found;
 }
 
 Directions::Directions(std::vector<Direction> all) : all_(std::move(all)) {

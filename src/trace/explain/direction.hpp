@@ -30,13 +30,13 @@ struct Direction {
     bool is_datagram() const;
     /// "client → server, QP 0x000012".
     std::string where() const;
-    /// The responder's queue pair, in words.
-    std::string target() const;
     /// The time when the first request was posted or captured; 0: never.
     std::int64_t begin_ns() const;
     /// The first response behind the first request; nullptr: none. Those before it belong to an
     /// earlier connection.
     const Seen* first_response() const;
+    /// The first request with the most payload; nullptr: none.
+    const Seen* largest_request() const;
 };
 
 /// In order: those of the capture, and then those that only logs have.

@@ -11,23 +11,18 @@
 namespace explain {
 namespace {
 
-// An unreliable transport loses single packets without a failure: the responder's host may send later.
-Cause lost_cause(const Case& one, const Seen& lost, const Dropped& dropped, Code code,
-                 std::string text) {
-    if (one.direction.is_reliable())
-        return silent_cause(one, code, Certainty::Certain, std::move(text));
-    Cause cause = one.cause(code, Certainty::Certain, std::move(text));
-    cause.is_fatal = !one.is_responder_alive(dropped.frame);
-    cause.add(evidence(lost));
-    return cause;
-}
-
 Cause cause_of(const Case& one, const Seen& lost, const Dropped& dropped) {
     constexpr unsigned initial = 32;  // hosts send with 64 or more
     const std::string by = one.whole.logs.name_of(dropped.by, dropped.network);
     const unsigned hop_limit = lost.hop_limit;
+    // An unreliable transport loses single packets without a failure: the responder's host may send later.
     const auto certain = [&](Code code, std::string text) {
-        return lost_cause(one, lost, dropped, code, std::move(text));
+        if (one.direction.is_reliable())
+            return silent_cause(one, code, Certainty::Certain, std::move(text));
+        Cause cause = one.cause(code, Certainty::Certain, std::move(text));
+        cause.is_fatal = !one.is_responder_alive(dropped.frame);
+        cause.add(evidence(lost));
+        return cause;
     };
     switch (dropped.what) {
         case wire::IcmpError::What::TimeExceeded:

@@ -110,8 +110,8 @@ class NoResponse {
                 ": its program or queue pair has ended, or the path behind the capture lost all "
                 "packets. Its log, or a capture at its host, shows which";
         add(Code::PeerGone, is_path_open ? Certainty::Likely : Certainty::Possible,
-            fmt::format("{} stopped responding after frame {}{}.", direction_.target(),
-                        case_.course.last_answer->frame, rest))
+            fmt::format("queue pair {:#08x} of {} stopped responding after frame {}{}.",
+                        direction_.dest_qpn, direction_.to, case_.course.last_answer->frame, rest))
             .add(evidence(*case_.course.last_answer));
     }
 
@@ -126,11 +126,6 @@ class NoResponse {
     Cause& add(Code code, Certainty certainty, std::string text) {
         causes_.push_back(silent_cause(case_, code, certainty, std::move(text)));
         return causes_.back();
-    }
-
-    bool has_responder_log() const {
-        return !direction_.responder_role.empty() &&
-               case_.whole.logs.is_whole(direction_.responder_role);
     }
 
     // The responder's completion queue was full of receives, also of other queue pairs, when the responses
@@ -187,10 +182,9 @@ class NoResponse {
 
     // ACKs and data before the first retransmission may be the responses to earlier requests.
     bool is_alive() const {
-        const Seen* answer = case_.course.last_answer;
+        const Seen& answer = *case_.course.last_answer;
         return case_.is_responder_alive(second_copy().frame) ||
-               (answer != nullptr && answer->is_sequence_nak() &&
-                answer->frame > case_.course.silent->frame);
+               (answer.is_sequence_nak() && answer.frame > case_.course.silent->frame);
     }
 
     const Seen& second_copy() const {
@@ -204,12 +198,13 @@ class NoResponse {
     }
 
     const runlog::Event* end_of_responder() const {
-        if (!has_responder_log())
+        const std::string& role = direction_.responder_role;
+        if (role.empty() || !case_.whole.logs.is_whole(role))
             return nullptr;
         constexpr std::int64_t noticed_ns = 250'000'000;  // rocetrace polls
         const auto& notices = case_.whole.logs.notices();
         const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
-            return event.is("process_end") && event.role == direction_.responder_role &&
+            return event.is("process_end") && event.role == role &&
                    is_early(event.t_ns, noticed_ns);
         });
         return found == notices.end() ? nullptr : &*found;

@@ -83,15 +83,13 @@ class PathMtu {
     void exceeded(const End& other) {
         if (other.packet != nullptr)
             return;
-        std::uint32_t largest = 0;
-        for (const Seen* request : direction_.requests)
-            largest = std::max(largest, request->payload);
-        if (largest <= other.path_mtu)
+        const Seen* largest = direction_.largest_request();
+        if (largest == nullptr || largest->payload <= other.path_mtu)
             return;
         Cause& cause =
             add(Certainty::Certain,
                 fmt::format("a packet has {} bytes of payload, and the path MTU of {} is {}.",
-                            largest, spoken(direction_.to), other.path_mtu));
+                            largest->payload, spoken(direction_.to), other.path_mtu));
         show(cause, direction_.responder, other);
         show_nak(cause);
     }
