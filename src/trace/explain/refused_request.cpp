@@ -34,6 +34,33 @@ std::string_view right_of_posted(std::string_view opcode) {
     return opcode.starts_with("ATOMIC") ? "remote_atomic" : std::string_view();
 }
 
+// The message that a request packet belongs to. `first`: the packet itself if the message begins
+// before the capture.
+struct RefusedMessage {
+    const Seen* first = nullptr;
+    std::uint64_t length = 0;  // bytes
+};
+RefusedMessage message_of(const Direction& direction, const Seen& packet) {
+    const auto& all = direction.requests;
+    const auto at = std::ranges::find(all, &packet);
+    auto first = at;
+    while (first != all.begin() && !(*first)->opcode->starts_message())
+        --first;
+    if (!(*first)->opcode->starts_message())
+        first = at;
+    std::uint64_t length = 0;
+    wire::Psn next = (*first)->psn;
+    for (auto one = first; one != all.end(); ++one) {
+        if ((*one)->psn == next) {
+            length += (*one)->payload;
+            next += 1;
+        }
+        if ((*one)->opcode->ends_message() || one - first > 65536)
+            break;
+    }
+    return {*first, length};
+}
+
 RefusedRequest request_of(const Direction& direction, const Seen& packet) {
     const RefusedMessage message = message_of(direction, packet);
     RefusedRequest made;
@@ -144,27 +171,6 @@ void add_forbidden(const Case& one, const RefusedRequest& request, Causes& cause
     add_refused(one, request, causes, Code::MissingAccessRight, Certainty::Certain,
                 forbidden_text(responder, request))
         .add(access_of(responder));
-}
-
-RefusedMessage message_of(const Direction& direction, const Seen& packet) {
-    const auto& all = direction.requests;
-    const auto at = std::ranges::find(all, &packet);
-    auto first = at;
-    while (first != all.begin() && !(*first)->opcode->starts_message())
-        --first;
-    if (!(*first)->opcode->starts_message())
-        first = at;
-    std::uint64_t length = 0;
-    wire::Psn next = (*first)->psn;
-    for (auto one = first; one != all.end(); ++one) {
-        if ((*one)->psn == next) {
-            length += (*one)->payload;
-            next += 1;
-        }
-        if ((*one)->opcode->ends_message() || one - first > 65536)
-            break;
-    }
-    return {*first, length};
 }
 
 std::string_view right_of(const Seen& request) {

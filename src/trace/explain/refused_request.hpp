@@ -53,14 +53,6 @@ bool explain_as_accepted(const Case& one, const RefusedRequest& request, Causes&
 /// NAK Invalid Request or Remote Operational Error. Part of explain_refusal().
 void explain_not_executed(const Case& one, const RefusedRequest& request, Causes& causes);
 
-/// Bytes of the message that a request packet belongs to, and its first packet: the packet itself if
-/// the message begins before the capture.
-struct RefusedMessage {
-    const Seen* first = nullptr;
-    std::uint64_t length = 0;
-};
-RefusedMessage message_of(const Direction& direction, const Seen& packet);
-
 /// Returns the access right that a request packet requires: "remote_write"; empty: none.
 std::string_view right_of(const Seen& request);
 /// The same of a posted request.
