@@ -274,7 +274,7 @@ class NotExecuted {
     // too short, or the queue pair may not write to its memory.
     void failed_there() {
         const LoggedQueuePair* responder = case_.direction.responder;
-        if (!request_.fills_receive || request_.reason == Refused::Sequence)
+        if (!request_.fills_receive)
             return;
         if (is_responder_unknown() && request_.reason == Refused::Operational)
             guess(Code::ReceiveTooSmall, Certainty::Possible,

@@ -103,7 +103,7 @@ class Recovery {
             default:  // DataLost
                 return !came_late(episode) &&
                        ((episode.first->psn != episode.again->psn &&
-                         (is_late_ ? !episode.had_data : is_data_missing(episode))) ||
+                         !(episode.had_data && (is_late_ || case_.is_captured_at_requester()))) ||
                         (episode.was_passed_over && !episode.had_data));
         }
     }
@@ -135,10 +135,6 @@ class Recovery {
                    !episode.is_known && !shows_loss(episode);
         });
         return course_.count(Why::AnswerLate) > static_cast<std::size_t>(unknown);
-    }
-
-    bool is_data_missing(const Episode& episode) const {
-        return !(case_.is_captured_at_requester() && episode.had_data);
     }
 
     // The requester asked again for data that arrived a moment later: they were overtaken, or its timer
@@ -261,7 +257,7 @@ class Recovery {
                 return false;
             last = &one;
         }
-        return direction_.is_reliable();
+        return true;
     }
 
     void doubled() {

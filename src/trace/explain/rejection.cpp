@@ -106,8 +106,7 @@ void Listeners::add_refusal(const std::string& role, std::int64_t t_ns, std::siz
     if (!refusal)
         return;
     cause.text += refusal->text;
-    if (refusal->event != nullptr)
-        cause.add(evidence(*refusal->event));
+    cause.add(evidence(*refusal->event));
     if (!refusal->advice.empty())
         cause.try_this = refusal->advice;
 }
