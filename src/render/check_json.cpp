@@ -69,7 +69,7 @@ util::Json recovery_json(const Recovery& one, const CheckContext& context) {
                     {"psn", one.packet.psn.value()},
                     {"is_request", one.is_request},
                     {"predicted", conformance::name(one.predicted)},
-                    {"seen", conformance::name(one.seen)},
+                    {"seen", conformance::name(one.seen())},
                     {"recovered", how(one)},
                     {"verdict", conformance::name(one.verdict)},
                     {"detection_ns", maybe(one.detection_ns)},

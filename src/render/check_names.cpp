@@ -74,7 +74,7 @@ std::string how(const Recovery& recovery) {
     if (recovery.gave_up)
         return "gave up";
     if (recovery.resend)
-        return recovery.seen == GoBack::None ? "sent again" : std::string(name(recovery.seen));
+        return recovery.seen() == GoBack::None ? "sent again" : std::string(name(recovery.seen()));
     if (recovery.verdict == Verdict::Undetermined)
         return "undetermined";
     if (recovery.ended_by)
@@ -84,7 +84,7 @@ std::string how(const Recovery& recovery) {
 
 std::string evidence(const Recovery& recovery) {
     std::string text;
-    if (recovery.predicted != GoBack::None && recovery.predicted != recovery.seen)
+    if (recovery.predicted != GoBack::None && recovery.predicted != recovery.seen())
         text = fmt::format("{} expected: ", name(recovery.predicted));
     text += recovery.prediction;
     if (recovery.behind)
@@ -129,7 +129,7 @@ std::vector<std::string> recovery_summaries(const conformance::Report& report) {
         std::vector<std::int64_t> reaction;
         std::uint64_t count = 0;
         for (const Recovery& one : report.recoveries) {
-            if (!one.resend || one.seen != cause)
+            if (!one.resend || one.seen() != cause)
                 continue;
             ++count;
             if (one.detection_ns)

@@ -28,8 +28,8 @@ conformance::Report report() {
     recovery.packet.frame = 7;
     recovery.packet.opcode = wire::find_opcode(0x04);
     recovery.packet.fate = conformance::Fate::Lost;
-    recovery.predicted = recovery.seen = conformance::GoBack::Timeout;
-    recovery.resend.emplace();
+    recovery.predicted = conformance::GoBack::Timeout;
+    recovery.resend.emplace().cause = conformance::GoBack::Timeout;
     recovery.gave_up = true;
     made.recoveries = {recovery};
     made.recoveries_left_out = 2;

@@ -139,7 +139,6 @@ class Analysis {
 
     static void take(Recovery& recovery, const Resend& resend) {
         recovery.resend = resend;
-        recovery.seen = resend.cause;
         if (resend.ended_by)
             recovery.ended_by = resend.ended_by->frame;
     }
@@ -277,7 +276,7 @@ std::unordered_set<std::uint64_t> frames_of(const Findings& findings) {
 
 bool is_as_specified(const Recovery& recovery) {
     if (recovery.resend)
-        return recovery.seen == recovery.predicted && (recovery.ended_by || recovery.gave_up);
+        return recovery.seen() == recovery.predicted && (recovery.ended_by || recovery.gave_up);
     return recovery.predicted == GoBack::None || recovery.is_accepted_later;
 }
 

@@ -27,7 +27,6 @@ struct Recovery {
     bool is_request = true;
     GoBack predicted = GoBack::None;
     std::string prediction;  ///< reason, a clause
-    GoBack seen = GoBack::None;
     std::optional<Resend> resend;
     /// The response that ended it, at the requester, or that covered a lost response.
     std::optional<std::uint64_t> ended_by;
@@ -42,6 +41,8 @@ struct Recovery {
     bool is_accepted_later = false;       ///< a later copy of the request
     bool gave_up = false;
     Verdict verdict = Verdict::AsSpecified;
+
+    GoBack seen() const { return resend ? resend->cause : GoBack::None; }
 };
 
 /// Returns one entry for each packet that the link emulator did not simply forward, in order: of the

@@ -35,7 +35,7 @@ class Recoveries : public CheckedTrace {
         EXPECT_EQ(codes(report_), "");
         EXPECT_EQ(conformance_test::recoveries(report_), recoveries);
         for (const auto& one : report_.recoveries)
-            EXPECT_TRUE(one.predicted == one.seen || !one.resend) << one.prediction;
+            EXPECT_TRUE(one.predicted == one.seen() || !one.resend) << one.prediction;
     }
     const conformance::Recovery& first() const { return report_.recoveries.front(); }
 

@@ -209,7 +209,7 @@ inline std::string recoveries(const conformance::Report& report) {
     std::string all;
     for (const auto& one : report.recoveries)
         all += std::string(all.empty() ? "" : "\n") + std::string(name(one.packet.fate)) + ": " +
-               std::string(name(one.seen)) + ", " + std::string(name(one.verdict));
+               std::string(name(one.seen())) + ", " + std::string(name(one.verdict));
     return all;
 }
 
