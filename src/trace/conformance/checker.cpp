@@ -64,7 +64,10 @@ Checker::Added Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_n
                  .has_twin = origin->has_twin};
     ObservedPacket* const sent = origin ? sent_at(origin->place) : nullptr;
     if (sent != nullptr) {
-        note_copy(*sent, frame);
+        if (sent->copy == 0)
+            sent->copy = frame;
+        else if (sent->fate == Fate::Passed)
+            sent->fate = Fate::Doubled;
         sent->has_twin |= origin->has_twin;
     }
     // The headers of a damaged packet are unreliable.
@@ -99,13 +102,6 @@ ObservedPacket* Checker::sent_at(const std::optional<FrameMatcher::Place>& place
         return nullptr;
     HalfStream& stream = streams_[place->stream];
     return &stream.seen[place->index - stream.taken].second;
-}
-
-void Checker::note_copy(ObservedPacket& sent, std::uint64_t frame) {
-    if (sent.copy == 0)
-        sent.copy = frame;
-    else if (sent.fate == Fate::Passed)
-        sent.fate = Fate::Doubled;
 }
 
 void Checker::add(std::size_t index, LinkSide side, const ObservedPacket& seen) {

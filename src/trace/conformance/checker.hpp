@@ -167,7 +167,6 @@ class Checker {
     };
     void begin(std::int64_t t_ns);
     ObservedPacket* sent_at(const std::optional<FrameMatcher::Place>& place);
-    static void note_copy(ObservedPacket& sent, std::uint64_t frame);
     void add(std::size_t index, LinkSide side, const ObservedPacket& seen);
     std::size_t part_size() const;
     void take_part(std::size_t index, std::uint64_t until);

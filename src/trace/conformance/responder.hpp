@@ -201,7 +201,6 @@ class Responder {
 
     // Findings about responses that no request explains: responder_findings.cpp.
     void unexplained(const ObservedPacket& sent);
-    void wrong(const State& later, const ObservedPacket& sent);
     void answer_of_the_dead(const ObservedPacket& sent);
     bool answers_damaged(const ObservedPacket& sent);
     void wrong_nak(const State& later, const ObservedPacket& sent);

@@ -28,21 +28,16 @@ void Responder::unexplained(const ObservedPacket& sent) {
         return;
     const State after = later();
     if (after.is_dead)
-        answer_of_the_dead(sent);
-    else
-        wrong(after, sent);
-}
-
-void Responder::wrong(const State& later, const ObservedPacket& sent) {
-    if (go_past_missing(later, sent))
+        return answer_of_the_dead(sent);
+    if (go_past_missing(after, sent))
         return response(sent);
-    note_ahead(later, sent);
+    note_ahead(after, sent);
     if (sent.is_ack())
-        wrong_ack(later, sent);
+        wrong_ack(after, sent);
     else if (sent.is_data())
         wrong_data(sent);
     else
-        wrong_nak(later, sent);
+        wrong_nak(after, sent);
 }
 
 void Responder::answer_of_the_dead(const ObservedPacket& sent) {
