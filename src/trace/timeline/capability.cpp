@@ -32,7 +32,7 @@ void Capabilities::learn(const runlog::Event& event) {
     if (event.is("mr")) {
         add(event);
     } else if (const auto told = logged::Told::of(event)) {
-        receive(event, {told->rkey, told->va, told->length});
+        receive(event, *told);
     }
 }
 
@@ -52,7 +52,7 @@ void Capabilities::add(const runlog::Event& event) {
     }
 }
 
-void Capabilities::receive(const runlog::Event& event, const RegionInfo& told) {
+void Capabilities::receive(const runlog::Event& event, const logged::Told& told) {
     Learned learned{event.role, event.t_ns, std::string(event[key::channel]), 0};
     Capability* const capability = find(told.rkey, [&](const Capability& region) {
         return region.va == told.va && region.length == told.length && region.role != event.role;
@@ -80,7 +80,7 @@ void Capabilities::see(const wire::Packet& packet, util::Bytes frame, std::uint6
     } else if (const auto segment = wire::tcp_segment(packet, frame)) {
         util::Bytes payload = segment->payload;
         while (const auto endpoint = take_endpoint(payload))
-            see_told({endpoint->rkey, endpoint->va, endpoint->length},
+            see_told({.va = endpoint->va, .length = endpoint->length, .rkey = endpoint->rkey},
                      {"TCP segment", number, t_ns});
     }
 }
@@ -89,11 +89,14 @@ void Capabilities::see_private_data(util::Bytes data, const WireReference& refer
     constexpr std::size_t told_size = 20;
     for (; data.size() >= told_size; data = data.subspan(1)) {
         const auto bytes = data.first<told_size>();
-        see_told({util::be32<0>(bytes), util::be64<4>(bytes), util::be64<12>(bytes)}, reference);
+        see_told({.va = util::be64<4>(bytes),
+                  .length = util::be64<12>(bytes),
+                  .rkey = util::be32<0>(bytes)},
+                 reference);
     }
 }
 
-void Capabilities::see_told(const RegionInfo& told, const WireReference& reference) {
+void Capabilities::see_told(const logged::Told& told, const WireReference& reference) {
     Capability* const capability = find(told.rkey, [&](const Capability& region) {
         return region.va == told.va && region.length == told.length;
     });

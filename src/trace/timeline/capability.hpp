@@ -61,12 +61,6 @@ class Capabilities {
     const std::vector<Capability>& all() const { return all_; }
 
   private:
-    // A region as described in a message.
-    struct RegionInfo {
-        std::uint32_t rkey = 0;
-        std::uint64_t va = 0;
-        std::uint64_t length = 0;
-    };
     // Source on the wire: a Learned without its own string, because most packets contain nothing
     // new.
     struct WireReference {
@@ -75,13 +69,13 @@ class Capabilities {
         std::int64_t t_ns = 0;
     };
     struct Waiting {
-        RegionInfo told;
+        logged::Told told;
         Learned learned;
     };
 
     void add(const runlog::Event& event);
-    void receive(const runlog::Event& event, const RegionInfo& told);
-    void see_told(const RegionInfo& told, const WireReference& reference);
+    void receive(const runlog::Event& event, const logged::Told& told);
+    void see_told(const logged::Told& told, const WireReference& reference);
     void see_private_data(util::Bytes data, const WireReference& reference);
     void see_use(std::uint32_t rkey, std::uint64_t va, const wire::Packet& packet,
                  const WireReference& reference);
