@@ -10,13 +10,13 @@ namespace {
 // Of a response whose AETH the capture cut: neither an ACK nor a NAK.
 constexpr wire::Aeth cut_aeth{.syndrome = 0x40, .msn = 0};
 
+}  // namespace
+
 bool has_congestion_mark(const wire::Packet& packet) {
     constexpr std::uint8_t congestion_experienced = 3;
     return (packet.ipv4 && packet.ipv4->ecn() == congestion_experienced) ||
            (packet.ipv6 && packet.ipv6->ecn() == congestion_experienced);
 }
-
-}  // namespace
 
 Seen Seen::of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
     Seen seen{.frame = frame,

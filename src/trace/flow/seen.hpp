@@ -79,6 +79,9 @@ struct Seen {
     std::string text() const;
 };
 
+/// Whether a router or switch has marked it (ECN).
+bool has_congestion_mark(const wire::Packet& packet);
+
 inline void PacketIds::see(const Seen& packet) {
     see(packet.ip_id);
 }

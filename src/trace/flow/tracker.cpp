@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "trace/flow/seen.hpp"
+
 namespace flow {
 namespace {
 
@@ -27,11 +29,7 @@ bool shows_path_mtu(const wire::Packet& packet) {
 }
 
 void count_marks(Marks& marks, const wire::Packet& packet) {
-    constexpr std::uint8_t congestion_experienced = 3;
-    const std::uint8_t ecn = packet.ipv4   ? packet.ipv4->ecn()
-                             : packet.ipv6 ? packet.ipv6->ecn()
-                                           : 0;
-    marks.ce += ecn == congestion_experienced ? 1 : 0;
+    marks.ce += has_congestion_mark(packet) ? 1 : 0;
     marks.fecn += packet.bth->fecn ? 1 : 0;
     marks.becn += packet.bth->becn ? 1 : 0;
     marks.cnps += packet.bth->opcode == wire::cnp_opcode ? 1 : 0;
