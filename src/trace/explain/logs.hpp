@@ -129,7 +129,6 @@ class Logs {
     /// Sets the exit status of a role's program.
     void ended(const std::string& role, std::uint64_t status) { statuses_[role] = status; }
 
-    bool empty() const { return periods_.empty(); }
     /// The role whose log has this host's queue pairs; empty: no log has them.
     std::string role_at(const flow::Host& host) const;
     bool knows(const flow::Host& host) const { return hosts_.contains(host); }

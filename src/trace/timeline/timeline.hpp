@@ -48,8 +48,6 @@ class Timeline {
     bool holds_rows() const { return !pending_.empty(); }
 
     const Matcher& matcher() const { return matcher_; }
-    const JoinCount& joins() const { return matcher_.joins(); }
-    const std::map<std::string, logged::ClockBounds>& clocks() const { return matcher_.clocks(); }
 
   private:
     struct Pending {

@@ -122,7 +122,7 @@ TEST(Timeline,
         timeline.add(packet(1200, "192.0.2.2", 7, true), start);
         timeline.add(packet(1100, "192.0.2.1", 7), start);
         EXPECT_EQ(names(timeline.take(start)), "post_send request ack wc ") << client_ahead;
-        EXPECT_EQ(timeline.joins().joined, 2u);
+        EXPECT_EQ(timeline.matcher().joins().joined, 2u);
     }
 }
 
@@ -146,11 +146,11 @@ TEST(Timeline, joins_a_packet_whose_event_arrives_after_it) {
     Timeline timeline({}, "server");
     add_hosts(timeline);
     timeline.add(packet(1100, "192.0.2.1", 7), start);
-    EXPECT_EQ(timeline.joins().joined, 0u);
+    EXPECT_EQ(timeline.matcher().joins().joined, 0u);
     timeline.add(post(1000, 1, 7), start + 1ms);
     timeline.take(start + 1ms);
-    EXPECT_EQ(timeline.joins().joined, 1u);
-    EXPECT_EQ(timeline.joins().joinable, 1u);
+    EXPECT_EQ(timeline.matcher().joins().joined, 1u);
+    EXPECT_EQ(timeline.matcher().joins().joinable, 1u);
 }
 
 TEST(Timeline, a_packet_waits_longer_for_its_post_than_other_rows_do) {
@@ -162,7 +162,7 @@ TEST(Timeline, a_packet_waits_longer_for_its_post_than_other_rows_do) {
     EXPECT_EQ(names(timeline.take(start + 300ms, start - 1ms)), "");
     timeline.add(post(1000, 1, 7), start + 2s);
     EXPECT_EQ(names(timeline.take(start + 300ms, start - 1ms)), "post_send request note ");
-    EXPECT_EQ(timeline.joins().joined, 1u);
+    EXPECT_EQ(timeline.matcher().joins().joined, 1u);
 }
 
 TEST(Timeline, a_packet_without_a_post_waits_to_the_limit_and_no_longer) {
@@ -216,8 +216,8 @@ TEST(Timeline, a_wr_id_used_again_does_not_bend_the_clock) {
     timeline.add(packet(5200, "192.0.2.2", 8, true), start);
     timeline.add(completion(5300, 1), start);
     timeline.take(start);
-    EXPECT_EQ(timeline.clocks().at("client").shift(), 0);
-    EXPECT_LE(timeline.clocks().at("client").uncertainty(), 100);
+    EXPECT_EQ(timeline.matcher().clocks().at("client").shift(), 0);
+    EXPECT_LE(timeline.matcher().clocks().at("client").uncertainty(), 100);
 }
 
 TEST(Timeline, a_second_answer_long_after_the_completion_does_not_bend_the_clock) {
@@ -230,7 +230,7 @@ TEST(Timeline, a_second_answer_long_after_the_completion_does_not_bend_the_clock
     timeline.add(packet(8100, "192.0.2.2", 7, true), start);
     timeline.add(completion(1300, 1), start);
     timeline.take(start);
-    EXPECT_EQ(timeline.clocks().at("client").shift(), 0);
+    EXPECT_EQ(timeline.matcher().clocks().at("client").shift(), 0);
 }
 
 TEST(ClockBounds, keeps_an_estimate_that_is_possible_and_moves_one_that_is_not) {
@@ -275,7 +275,7 @@ TEST(Timeline, the_steps_of_a_driver_tell_how_far_its_clock_is_off) {
     timeline.add(driver(5'009'000, "receive", "RC Acknowledge", 7), start);
     timeline.add(packet(1'002'000, "192.0.2.1", 7), start);
     timeline.add(packet(1'008'000, "192.0.2.2", 7, true), start);
-    const ClockBounds& clock = timeline.clocks().at("client");
+    const ClockBounds& clock = timeline.matcher().clocks().at("client");
     EXPECT_EQ(clock.shift(), -4'000'000);
     EXPECT_EQ(clock.uncertainty(), 1'000);
 }
@@ -292,7 +292,7 @@ TEST(Timeline, of_a_packet_that_the_driver_sent_twice_the_first_copy_tells_it) {
     timeline.add(packet(2'002'000, "192.0.2.1", 7), start);
     timeline.add(packet(2'008'000, "192.0.2.2", 7, true), start);
     timeline.add(packet(2'508'000, "192.0.2.2", 7, true), start);
-    const ClockBounds& clock = timeline.clocks().at("client");
+    const ClockBounds& clock = timeline.matcher().clocks().at("client");
     EXPECT_EQ(clock.shift(), -4'000'000);
     EXPECT_EQ(clock.uncertainty(), 1'000);
 }
