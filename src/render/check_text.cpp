@@ -220,7 +220,7 @@ class Text {
             return;  // the capture does not contain lost packets
         if (report_.recoveries.empty()) {
             heading(
-                "The link emulator lost, changed, doubled and reordered no packet of a reliable "
+                "The link lost, changed, doubled and reordered no packet of a reliable "
                 "connection.");
             return;
         }
