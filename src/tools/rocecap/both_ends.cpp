@@ -104,6 +104,9 @@ std::optional<Passing> BothEnds::see(const capture::Frame& frame, const wire::Pa
     const std::uint16_t ip_id = packet.ipv4 ? packet.ipv4->id : std::uint16_t{0};
     identity_.assign(bytes.begin(),
                      bytes.begin() + static_cast<std::ptrdiff_t>(std::min(most, bytes.size())));
+    constexpr std::size_t fecn = 4;  // the byte of the BTH with it
+    if (identity_.size() > fecn)
+        identity_[fecn] = std::byte{0};
     identity_.push_back(static_cast<std::byte>(ip_id & 0xff));
     identity_.push_back(static_cast<std::byte>(ip_id >> 8));
     passing.identity = identity_;
